@@ -156,10 +156,11 @@ bundle: ## bundles that assistants install by a click (.mcpb), in bin/: BUNDLE_V
 	sh deploy/mcpb/build.sh bin $(BUNDLE_VERSION) $(TARGETS)
 
 VERSION ?=
-package-tools: ## nfpm and cyclonedx-gomod, which make packages, and helm, which reads the chart (from Go's proxy)
+package-tools: ## nfpm and cyclonedx-gomod, which make packages, helm, which reads the chart (Go's proxy), and what those of TypeScript are for (npm)
 	sh deploy/packages/install.sh .cache/package-tools
+	sh cmd/mneme/test/integrations/install.sh typescript
 
-packages: ## archives, deb, rpm and their sums, in dist/: VERSION=x.y.z, TARGETS="linux/amd64 ..." (make package-tools first)
+packages: ## archives, deb, rpm, SDKs, packages for frameworks and their sums, in dist/: VERSION=x.y.z, TARGETS="linux/amd64 ..." (make package-tools sdk-tools clients first)
 	sh deploy/packages/build.sh dist "$(VERSION)" $(TARGETS)
 
 release: ## cut VERSION=x.y.z: changelog, released interface, commit and tag; DRY_RUN=1 shows it, nothing is pushed

@@ -96,6 +96,9 @@ func readFile(path string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read configuration: %w", err)
 	}
+	if info.IsDir() {
+		return nil, fmt.Errorf("read configuration: %s is a folder; name the file in it", path)
+	}
 	if info.Size() > maxFile {
 		return nil, fmt.Errorf("read configuration: %s has %d bytes, more than %d", path, info.Size(), maxFile)
 	}

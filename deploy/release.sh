@@ -3,6 +3,7 @@
 # Unreleased to the version, makes the document of the interface the released one, commits and tags. It pushes
 # nothing, and refuses before it has changed anything. DRY_RUN=1 shows the commit and takes it back.
 set -eu
+here=$(cd "$(dirname "$0")" && pwd)
 cd "$(git rev-parse --show-toplevel)"
 fail() { echo "release: $*" >&2; exit 1; }
 
@@ -19,22 +20,9 @@ fi
 notes=$(awk '/^## / { inside = ($0 == "## Unreleased"); next } inside' CHANGELOG.md | grep -c '[^[:space:]]' || true)
 [ "$notes" -gt 0 ] || fail "CHANGELOG.md has nothing under \"## Unreleased\""
 
-# The SDKs and the packages for frameworks have the server's version: a file, and what its line has before the version.
-each_sdk() {
-  "$1" sdk/python/pyproject.toml 'version = '
-  "$1" sdk/python/src/mneme/__init__.py '__version__ = '
-  "$1" sdk/typescript/package.json '  "version": '
-  "$1" sdk/go/client.go 'const Version = '
-  for file in integrations/python/*/pyproject.toml; do "$1" "$file" 'version = '; done
-  for file in integrations/python/*/src/*/__init__.py; do "$1" "$file" '__version__ = '; done
-  for file in integrations/typescript/*/package.json; do "$1" "$file" '  "version": '; done
-}
+. "$here/versions.sh"
 sdk_has() { grep -Eq "^$2\"[^\"]*\"" "$1" || fail "$1 has no line for the version"; }
-sdk_set() {
-  sed "s/^\($2\"\)[^\"]*/\1$version/" "$1" > "$1.new"
-  mv "$1.new" "$1"
-}
-each_sdk sdk_has
+each_version sdk_has
 
 make references >/dev/null || fail "make references failed"
 [ -z "$(git status --porcelain)" ] || {
@@ -49,15 +37,17 @@ awk -v head="## $version - $(date -u +%Y-%m-%d)" '
   { print }' CHANGELOG.md > CHANGELOG.md.new
 mv CHANGELOG.md.new CHANGELOG.md
 cp docs/openapi.yaml docs/openapi.released.yaml
-each_sdk sdk_set
+each_version version_set
 if [ -n "${DRY_RUN:-}" ]; then
   git --no-pager diff --stat -p -- CHANGELOG.md
   git --no-pager diff --stat -- docs integrations sdk
   git checkout -q -- .
-  echo "release: $tag would be cut"
+  echo "release: $tag would be cut; make packages VERSION=$version then builds beside the server's archives:"
+  sh "$here/packages/libraries.sh" --list "$version"
   exit 0
 fi
 git commit -q -a -m "Release $version"
 git tag -a "$tag" -m "Mneme $version"
 git tag -a "sdk/go/$tag" -m "Mneme for Go $version" # of the module in that folder
 echo "release: $tag is cut; push it with: git push origin HEAD $tag sdk/go/$tag"
+echo "release: make packages VERSION=$version builds what it hands out"

@@ -31,14 +31,14 @@ compatible:
 
 // versions are the lines of the SDKs and of a package for a framework that a release changes, with a version to put in.
 var versions = map[string]string{
-	"sdk/python/pyproject.toml":        "[project]\nversion = \"%s\"\n\n[tool]\nuv = \"1\"\n",
+	"sdk/python/pyproject.toml":        "[project]\nname = \"mneme-sdk\"\nversion = \"%s\"\n\n[tool]\nuv = \"1\"\n",
 	"sdk/python/src/mneme/__init__.py": "__version__ = \"%s\"\n__all__ = [\"x\"]\n",
-	"sdk/typescript/package.json":      "{\n  \"name\": \"sdk\",\n  \"version\": \"%s\"\n}\n",
+	"sdk/typescript/package.json":      "{\n  \"name\": \"@x/sdk\",\n  \"version\": \"%s\"\n}\n",
 	"sdk/go/client.go":                 "package mneme\n\nconst Version = \"%s\"\n",
 
-	"integrations/python/a-mneme/pyproject.toml":          "[project]\nversion = \"%s\"\n",
+	"integrations/python/a-mneme/pyproject.toml":          "[project]\nname = \"a-mneme\"\nversion = \"%s\"\n",
 	"integrations/python/a-mneme/src/a_mneme/__init__.py": "__version__ = \"%s\"\n",
-	"integrations/typescript/a/package.json":              "{\n  \"name\": \"a\",\n  \"version\": \"%s\"\n}\n",
+	"integrations/typescript/a/package.json":              "{\n  \"name\": \"@x/a\",\n  \"version\": \"%s\"\n}\n",
 }
 
 type checkout struct {
@@ -171,6 +171,12 @@ func TestADryRunOfAReleaseChangesNothing(t *testing.T) {
 	said, ok := c.release("0.2.0", "DRY_RUN=1")
 	if !ok || !strings.Contains(said, "+## 0.2.0 - ") || !strings.Contains(said, "openapi.released.yaml") {
 		t.Errorf("%v\n%s", ok, said)
+	}
+	for _, file := range []string{"mneme_sdk-0.2.0-py3-none-any.whl", "a_mneme-0.2.0-py3-none-any.whl", "x-sdk-0.2.0.tgz",
+		"x-a-0.2.0.tgz"} {
+		if !strings.Contains(said, "\n"+file+"\n") {
+			t.Errorf("it does not show %s:\n%s", file, said)
+		}
 	}
 	if c.git("rev-parse", "HEAD") != head || c.git("status", "--porcelain") != "" || c.git("tag") != "v0.1.0" {
 		t.Errorf("the repository has changed: %s, tags %s", c.git("status"), c.git("tag"))

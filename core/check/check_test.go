@@ -2,6 +2,9 @@ package check_test
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"maps"
 	"slices"
 	"strconv"
 	"testing"
@@ -143,6 +146,14 @@ func TestRefused(t *testing.T) {
 		"a score without a scale": {coretest.Object{"query": "x", "expect": []string{}, "min_score": 0.5}, "min_score"},
 		"no sparse index":         {coretest.Object{"query": "x", "expect": []string{}, "mode": "sparse"}, "sparse"},
 		"no reranker":             {coretest.Object{"query": "x", "expect": []string{}, "rerank": true, "within": 101}, "within"},
+		"a depth of none": {coretest.Object{"query": "x", "expect": []string{}, "rerank": coretest.Object{"depth": 0}},
+			"rerank.depth"},
+		"no such list": {coretest.Object{"query": "x", "expect": []string{}, "weights": coretest.Object{"title": 1}},
+			"weights"},
+		"too heavy": {coretest.Object{"query": "x", "expect": []string{}, "weights": coretest.Object{"vector": 11}},
+			"weights"},
+		"two ways to choose": {coretest.Object{"query": "x", "expect": []string{}, "mode": "vector",
+			"retrievers": []string{"vector"}}, "together"},
 	} {
 		t.Run(what, func(t *testing.T) { d.save("home", "a", c.body).Fails("invalid_request", c.says) })
 	}
@@ -250,6 +261,87 @@ func TestRunFails(t *testing.T) {
 	}
 }
 
+// asked notes what is asked.
+type asked struct {
+	check.Queries
+	last query.Request
+}
+
+func (a *asked) Query(ctx context.Context, q query.Request) (query.Result, error) {
+	a.last = q
+	return a.Queries.Query(ctx, q)
+}
+
+// TestSettings: whatever changes an answer is kept with a query, shown, and asked again.
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	d := open(t)
+	queries := &asked{Queries: services.Queries(d.Fixture, nil)}
+	d.checks = check.New(check.Settings{Store: d.Store, Queries: queries})
+	d.write("home", "lease", "the lease ends in May", "router", "the router is in the hall")
+	for what, settings := range map[string]coretest.Object{
+		"some lists":     {"retrievers": []string{"keyword", "vector"}, "weights": coretest.Object{"vector": .25, "keyword": 2}},
+		"one list":       {"mode": "vector", "min_score": .125},
+		"a filter":       {"filter": coretest.Object{"lang": "en"}, "within": 3},
+		"nothing more":   {},
+		"lists, weighed": {"weights": coretest.Object{"keyword": 0}},
+	} {
+		t.Run(what, func(t *testing.T) {
+			body := coretest.Object{"query": "lease", "expect": []string{}}
+			maps.Copy(body, settings)
+			kept := d.save("home", "one", body).OK().JSON
+			listed := d.list("home").OK().List("queries")[0]
+			for name, want := range settings {
+				if !equal(t, kept[name], want) || !equal(t, listed[name], want) {
+					t.Errorf("%s is kept as %v and listed as %v, want %v", name, kept[name], listed[name], want)
+				}
+			}
+			first := queries.last
+			queries.last = query.Request{}
+			d.run("home")
+			for name, want := range settings {
+				got := coretest.Object{"retrievers": queries.last.Retrievers, "weights": queries.last.Weights,
+					"mode": queries.last.Mode, "min_score": queries.last.MinScore, "filter": queries.last.Filter,
+					"within": queries.last.TopK}[name]
+				if !equal(t, got, want) {
+					t.Errorf("%s is asked as %v, want %v", name, got, want)
+				}
+			}
+			if !equal(t, first, queries.last) {
+				t.Errorf("when saved it was asked as %+v, by a run as %+v", first, queries.last)
+			}
+		})
+	}
+	for given, want := range map[string]string{"false": "null", "null": "null", "true": "true", `{"depth": null}`: "{}",
+		`{"depth": 7}`: `{"depth":7}`} {
+		kept := d.save("home", "one", coretest.Object{"query": "lease", "expect": []string{},
+			"rerank": json.RawMessage(given)}).OK()
+		if got, err := json.Marshal(kept.JSON["rerank"]); string(got) != want || err != nil {
+			t.Errorf("rerank %s is kept as %s, want %s", given, got, want)
+		}
+	}
+	how := json.RawMessage(`{"model":"small","depth":7}`)
+	q := check.Question{Query: "lease", Expect: []string{}, Rerank: how}
+	if err := q.Validate(); err != nil {
+		t.Errorf("a reranker and its depth: %v", err)
+	}
+	d.save("home", "one", coretest.Object{"query": "lease", "expect": []string{}, "rerank": how})
+	if string(queries.last.Rerank) != string(how) {
+		t.Errorf("asked to rerank by %s, want %s", queries.last.Rerank, how)
+	}
+}
+
+// equal compares values by their JSON.
+func equal(t *testing.T, a, b any) bool {
+	t.Helper()
+	x, err := json.Marshal(a)
+	y, err2 := json.Marshal(b)
+	if err := errors.Join(err, err2); err != nil {
+		t.Fatal(err)
+	}
+	return string(x) == string(y)
+}
+
 // TestOperations: what the table of operations says of each, which rights and rates go by.
 func TestOperations(t *testing.T) {
 	var got []string
@@ -266,9 +358,9 @@ func TestOperations(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("declared %q\nwant %q", got, want)
 	}
-	for rerank, want := range map[bool]int{true: 1, false: 0} {
-		if c := (&check.Question{Rerank: rerank}).Classes(); len(c) != want {
-			t.Errorf("rerank %v is charged %v", rerank, c)
+	for rerank, want := range map[string]int{"true": 1, `{"depth": 5}`: 1, "false": 0, "": 0} {
+		if c := (&check.Question{Query: "x", Rerank: json.RawMessage(rerank)}).Classes(); len(c) != want {
+			t.Errorf("rerank %q is charged %v", rerank, c)
 		}
 	}
 }

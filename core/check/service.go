@@ -61,23 +61,23 @@ func New(s Settings) *Service {
 // Question is what a saved query asks, and what it should find. It is asked for documents: of
 // each the best chunk counts.
 type Question struct {
-	Query    string          `json:"query" schema:"Text" minLength:"1" maxLength:"8192" doc:"the question"`
-	Expect   []string        `json:"expect" schema:"DocumentID" maxItems:"100" doc:"ids of the documents that must be among the first; none: whatever is found passes, and a run says what has changed"`
-	Within   *int            `json:"within,omitempty" minimum:"1" maximum:"100" default:"10" doc:"how many documents are the first"`
-	Mode     *string         `json:"mode,omitempty" enum:"hybrid,vector,keyword,sparse" doc:"which retrievers are asked; default: all that the namespace has"`
-	Filter   json.RawMessage `json:"filter,omitempty" schema:"Filter" doc:"only documents whose metadata match"`
-	Rerank   bool            `json:"rerank,omitempty" default:"false" doc:"whether a model rescores the candidates"`
-	MinScore *float64        `json:"min_score,omitempty" minimum:"0" maximum:"1" doc:"least score of a document; only with rerank or the mode vector"`
+	Query      string              `json:"query" schema:"Text" minLength:"1" maxLength:"8192" doc:"the question"`
+	Expect     []string            `json:"expect" schema:"DocumentID" maxItems:"100" doc:"ids of the documents that must be among the first; none: whatever is found passes, and a run says what has changed"`
+	Within     *int                `json:"within,omitempty" minimum:"1" maximum:"100" default:"10" doc:"how many documents are the first"`
+	Retrievers *[]string           `json:"retrievers,omitempty" enum:"vector,keyword,sparse" minItems:"1" doc:"which retrievers are asked; default: all that the namespace has"`
+	Mode       *string             `json:"mode,omitempty" enum:"hybrid,vector,keyword,sparse" doc:"short for retrievers: all, or one"`
+	Weights    *map[string]float64 `json:"weights,omitempty" keys:"vector,keyword,sparse" minimum:"0" maximum:"10" minProperties:"1" doc:"how much each retriever counts, as in a query"`
+	Filter     json.RawMessage     `json:"filter,omitempty" schema:"Filter" doc:"only documents whose metadata match"`
+	Rerank     json.RawMessage     `json:"rerank,omitempty" default:"false" doc:"whether, and how, a model rescores the candidates"`
+	MinScore   *float64            `json:"min_score,omitempty" minimum:"0" maximum:"1" doc:"least score of a document; only with rerank or with the vector retriever alone"`
 }
 
 // request is the question as core/query takes it.
 func (q Question) request(namespace string) (query.Request, error) {
 	one, no, within := 1, false, q.within()
-	r := query.Request{Namespace: namespace, Query: q.Query, TopK: &within, Mode: q.Mode, Filter: q.Filter,
-		MinScore: q.MinScore, MaxChunksPerDocument: &one, IncludeText: &no, IncludeMetadata: &no}
-	if q.Rerank {
-		r.Rerank = json.RawMessage("true")
-	}
+	r := query.Request{Namespace: namespace, Query: q.Query, TopK: &within, Retrievers: q.Retrievers, Mode: q.Mode,
+		Weights: q.Weights, Filter: q.Filter, Rerank: q.Rerank, MinScore: q.MinScore, MaxChunksPerDocument: &one,
+		IncludeText: &no, IncludeMetadata: &no}
 	return r, op.Check(&r)
 }
 
@@ -102,20 +102,21 @@ func (q *Question) Validate() error {
 	return err
 }
 
+// What a query says of its fields holds for a question's.
+
 // JSONSchema implements op.Schemer.
-func (q *Question) JSONSchema() string {
-	return `{"dependentSchemas": {"min_score": {"anyOf": [
-		{"properties": {"min_score": {"const": null}}},
-		{"required": ["rerank"], "properties": {"rerank": {"const": true}}},
-		{"required": ["mode"], "properties": {"mode": {"const": "vector"}}}]}}}`
-}
+func (q *Question) JSONSchema() string { return (*query.Request)(nil).JSONSchema() }
+
+// Alternatives implements op.Alternator.
+func (q *Question) Alternatives() map[string][]any { return (*query.Request)(nil).Alternatives() }
 
 // Classes charges the rerank class too.
 func (q *Question) Classes() []op.Class {
-	if q.Rerank {
-		return []op.Class{op.Rerank}
+	r, err := q.request("a")
+	if err != nil {
+		return nil // Validate says why
 	}
-	return nil
+	return r.Classes()
 }
 
 // Ref names a namespace in a path.
@@ -214,6 +215,7 @@ func (s *Service) Save(ctx context.Context, in Save) (Saved, error) {
 	if in.Expect == nil {
 		in.Expect = []string{}
 	}
+	in.Rerank = settled(in.Rerank)
 	written, err := json.Marshal(body{in.Question, found})
 	if err != nil {
 		return Saved{}, fmt.Errorf("saved query: %w", err)
@@ -238,6 +240,23 @@ func (s *Service) Save(ctx context.Context, in Save) (Saved, error) {
 		return Saved{}, err
 	}
 	return saved(q)
+}
+
+// settled is how to rerank as it is kept: nothing where nothing is reranked, and of an object
+// what it says.
+func settled(rerank json.RawMessage) json.RawMessage {
+	var how *query.Rerank
+	switch raw := string(rerank); {
+	case raw == "true":
+		return rerank
+	case json.Unmarshal(rerank, &how) != nil || how == nil: // false or null
+		return nil
+	}
+	out, err := json.Marshal(how)
+	if err != nil {
+		return rerank // never: it holds a text and a number
+	}
+	return out
 }
 
 // Delete removes a saved query. An absent one answers false, so the call is safe to repeat.

@@ -84,7 +84,7 @@ func New(s Settings) *Service {
 		maker: s.Maker,
 		flush: s.FlushEvery,
 		cache: cache{ttl: s.CacheFor, entries: map[[32]byte]*entry{}, hashes: map[orgKey][32]byte{}},
-		used:  lastUses{at: map[string]time.Time{}},
+		used:  lastUses{at: map[string]time.Time{}, fresh: make(chan struct{}, 1)},
 	}
 }
 

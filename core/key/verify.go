@@ -290,15 +290,22 @@ func (c *cache) forget() {
 	clear(c.entries)
 }
 
-// lastUses collects last uses between two writes to the store.
+// lastUses collects last uses between two writes to the store. fresh has a value after the first of them.
 type lastUses struct {
-	mu sync.Mutex
-	at map[string]time.Time
+	mu    sync.Mutex
+	at    map[string]time.Time
+	fresh chan struct{}
 }
 
 func (u *lastUses) touch(id string, at time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	if len(u.at) == 0 {
+		select {
+		case u.fresh <- struct{}{}:
+		default:
+		}
+	}
 	if at.After(u.at[id]) {
 		u.at[id] = at
 	}
@@ -328,13 +335,15 @@ func (s *Service) Flush(ctx context.Context) error {
 	return nil
 }
 
-// Run flushes last uses every FlushEvery until ctx is done, and once more then.
+// Run flushes last uses FlushEvery after the first until ctx is done, and once more then. It does not
+// wake where no key is used.
 func (s *Service) Run(ctx context.Context) error {
-	t := time.NewTicker(s.flush)
-	defer t.Stop()
+	var due <-chan time.Time
 	for {
 		select {
-		case <-t.C:
+		case <-s.used.fresh:
+			due = time.After(s.flush)
+		case <-due:
 			if err := s.Flush(ctx); err != nil {
 				s.log.WarnContext(ctx, "key use flush failed", "error", err)
 			}

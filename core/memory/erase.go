@@ -67,7 +67,7 @@ func (s *Service) erasureKind() job.Kind {
 		Final:      true,
 		Tries:      math.MaxInt32,
 		Backoff:    time.Second,
-		MaxBackoff: upkeepEvery,
+		MaxBackoff: maxBackoff,
 		Run:        s.runErasure,
 		After:      s.afterErasure,
 	}

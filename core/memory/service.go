@@ -185,7 +185,7 @@ func New(s Settings) *Service {
 		log:                  s.Log,
 
 		work:     newInFlight(),
-		seen:     lastSeen{at: map[int64]time.Time{}},
+		seen:     lastSeen{at: map[int64]time.Time{}, fresh: make(chan struct{}, 1)},
 		jobs:     s.Jobs,
 		erasures: newErasures(),
 
@@ -198,12 +198,13 @@ func New(s Settings) *Service {
 	return svc
 }
 
-// upkeepEvery is how often Run does its work, and watchEvery how often it asks which
-// erasures are in progress; watchOwn where there are no others' than this process's.
+// flushAfter is how long after a search Run writes down who was seen, and watchEvery how often it asks
+// which erasures are in progress; watchOwn where there are no others' than this process's.
 const (
-	upkeepEvery = 30 * time.Second
-	watchEvery  = 500 * time.Millisecond
-	watchOwn    = 5 * time.Minute
+	flushAfter = 30 * time.Second
+	watchEvery = 500 * time.Millisecond
+	watchOwn   = 5 * time.Minute
+	maxBackoff = 30 * time.Second // between two tries of an erasure
 )
 
 // Run takes part in the erasures of all replicas, writes down when end users were last seen and forgets
@@ -215,12 +216,14 @@ func (s *Service) Run(ctx context.Context) error {
 		s.watchErasures(ctx)
 	}()
 	defer func() { <-watching }()
-	tick, sweep := time.NewTicker(upkeepEvery), time.NewTicker(time.Hour)
-	defer tick.Stop()
+	sweep := time.NewTicker(time.Hour)
 	defer sweep.Stop()
+	var due <-chan time.Time // nil: nothing waits, and nobody wakes for it
 	for {
 		select {
-		case <-tick.C:
+		case <-s.seen.fresh:
+			due = time.After(flushAfter)
+		case <-due:
 			if err := s.flush(ctx); err != nil {
 				s.log.WarnContext(ctx, "last use flush failed", "error", err)
 			}
@@ -356,15 +359,22 @@ func creationTime(occurred, now time.Time) time.Time {
 }
 
 // lastSeen collects when end users were last seen by searches, between two writes
-// to the store.
+// to the store. fresh has a value after the first of them.
 type lastSeen struct {
-	mu sync.Mutex
-	at map[int64]time.Time
+	mu    sync.Mutex
+	at    map[int64]time.Time
+	fresh chan struct{}
 }
 
 func (s *lastSeen) touch(generation int64, at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if len(s.at) == 0 {
+		select {
+		case s.fresh <- struct{}{}:
+		default:
+		}
+	}
 	if at.After(s.at[generation]) {
 		s.at[generation] = at
 	}

@@ -1,9 +1,9 @@
 #!/bin/sh
 # Builds what a release hands out, the same bytes each time for the same commit: an archive for each system and processor
-# given (or all of them), deb and rpm for Linux, the chart of Helm, what each program was built from (CycloneDX), a formula for Homebrew, and
-# the sums of it all.
+# given (or all of them), deb and rpm for Linux, the chart of Helm, what each program was built from (CycloneDX), a formula for Homebrew, the
+# SDKs and the packages for frameworks (libraries.sh), and the sums of it all.
 #   sh deploy/packages/build.sh DIR VERSION [SYSTEM/PROCESSOR...]
-# MNEME_BINARY names a program that is built already, for one system; MNEME_KINDS which of archive, deb and rpm are made.
+# MNEME_BINARY names a program that is built already, for one system; MNEME_KINDS which of archive, deb, rpm and libraries are made.
 # nfpm and cyclonedx-gomod are installed by make package-tools.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -12,7 +12,7 @@ into=${1:?usage: build.sh DIR VERSION [SYSTEM/PROCESSOR...]}
 version=${2:?usage: build.sh DIR VERSION [SYSTEM/PROCESSOR...]}
 shift 2
 [ $# -gt 0 ] || set -- linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
-kinds=" ${MNEME_KINDS:-archive deb rpm} "
+kinds=" ${MNEME_KINDS:-archive deb rpm libraries} "
 tools=${MNEME_PACKAGE_TOOLS:-$root/.cache/package-tools}
 [ -x "$tools/nfpm" ] || { echo "no $tools/nfpm: run make package-tools" >&2; exit 1; }
 releases=${MNEME_RELEASES:-https://github.com/mnemehq/mneme/releases/download/v$version}
@@ -26,7 +26,7 @@ export SOURCE_DATE_EPOCH
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # An older build's files are neither summed up nor left beside this one's.
-rm -f "$into"/mneme-* "$into/mneme.rb" "$into/SHA256SUMS"
+rm -f "$into"/mneme-* "$into/mneme.rb" "$into/SHA256SUMS" "$into"/mneme_sdk-*.whl "$into"/*_mneme-*.whl "$into"/mnemehq-*.tgz
 go build -o "$work/archive" ./deploy/packages/archive
 
 for target in "$@"; do
@@ -72,6 +72,14 @@ case $kinds in *" archive "*)
   ;;
 esac
 
+libraries=
+case $kinds in *" libraries "*)
+  sh "$here/libraries.sh" "$into" "$version"
+  libraries=$(sh "$here/libraries.sh" --list "$version")
+  echo "$libraries" >&2
+  ;;
+esac
+
 cd "$into"
 sum() { [ -f "$1" ] && sha256sum "$1" | cut -d ' ' -f 1; }
 formula=$work/mneme.rb
@@ -85,5 +93,6 @@ for target in darwin-arm64 darwin-amd64 linux-arm64 linux-amd64; do
   fi
 done
 [ -z "$whole" ] || cp "$formula" mneme.rb
-sha256sum mneme* >"$work/sums"
+# shellcheck disable=SC2086 # names, one word each
+printf '%s\n' mneme[-.]* $libraries | LC_ALL=C sort | xargs sha256sum >"$work/sums"
 mv "$work/sums" SHA256SUMS

@@ -1,13 +1,16 @@
 package console
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
 	saved "github.com/mnemehq/mneme/core/check"
 	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/query"
 )
 
 // checkModel shows the saved queries of a namespace, what a run of them said, and the form that
@@ -66,7 +69,8 @@ func (v *visit) showChecks(f *form) (view, error) {
 // settingsOfCheck are the fields of a new query, from the address that the playground leads to.
 func settingsOfCheck(q url.Values) url.Values {
 	out := url.Values{"within": {"10"}}
-	for _, name := range []string{"query", "expect", "within", "mode", "filter", "rerank", "min_score"} {
+	for _, name := range []string{"query", "expect", "within", "mode", "filter", "rerank", "min_score", "depth", "reranker",
+		"weight_vector", "weight_keyword", "weight_sparse"} {
 		if q.Has(name) {
 			out.Set(name, q.Get(name))
 		}
@@ -76,30 +80,72 @@ func settingsOfCheck(q url.Values) url.Values {
 
 // typedOfQuestion are the fields of a saved query.
 func typedOfQuestion(s saved.Saved) url.Values {
-	out := url.Values{"name": {s.Name}, "query": {s.Query}, "expect": {strings.Join(s.Expect, " ")}, "filter": {string(s.Filter)},
-		"within": {"10"}}
-	if s.Within != nil {
-		out.Set("within", strconv.Itoa(*s.Within))
+	out := fieldsOfCheck(formOfSaved(s))
+	out.Set("name", s.Name)
+	out.Set("expect", strings.Join(s.Expect, " "))
+	return out
+}
+
+// fieldsOfCheck are the fields of what was asked in the playground, by their names in the form of a saved query.
+func fieldsOfCheck(f queryForm) url.Values {
+	out := f.settings()
+	for _, name := range []string{"top_k", "per_document", "neighbors", "strict"} {
+		out.Del(name)
 	}
-	if s.Mode != nil {
-		out.Set("mode", *s.Mode)
-	}
-	if s.Rerank {
-		out.Set("rerank", "1")
-	}
-	if s.MinScore != nil {
-		out.Set("min_score", strconv.FormatFloat(*s.MinScore, 'g', -1, 64))
+	out.Set("query", f.Query)
+	if f.TopK != "" {
+		out.Set("within", f.TopK)
 	}
 	return out
 }
 
 // formOfSaved is a saved query as the playground asks it.
 func formOfSaved(s saved.Saved) queryForm {
-	t := typedOfQuestion(s)
-	return queryForm{Query: s.Query, Mode: t.Get("mode"), TopK: t.Get("within"), Filter: t.Get("filter"),
-		MinScore:    t.Get("min_score"),
-		PerDocument: "1", Rerank: s.Rerank}
+	f := queryForm{Query: s.Query, Mode: value(s.Mode), TopK: "10", Filter: string(s.Filter), PerDocument: "1"}
+	if s.Within != nil {
+		f.TopK = strconv.Itoa(*s.Within)
+	}
+	if s.Retrievers != nil {
+		f.Mode = chosen(*s.Retrievers)
+	}
+	if s.Weights != nil {
+		for list, field := range map[string]*string{"vector": &f.WeightVector, "keyword": &f.WeightKeyword,
+			"sparse": &f.WeightSparse} {
+			if w, named := (*s.Weights)[list]; named {
+				*field = typedNumber(w)
+			}
+		}
+	}
+	if s.MinScore != nil {
+		f.MinScore = typedNumber(*s.MinScore)
+	}
+	switch raw := string(s.Rerank); raw {
+	case "", "false", "null":
+	default: // true, or an object
+		var how query.Rerank
+		if json.Unmarshal(s.Rerank, &how) == nil && how.Depth != nil {
+			f.Depth = strconv.Itoa(*how.Depth)
+		}
+		f.Rerank, f.Reranker = true, how.Model
+	}
+	return f
 }
+
+// chosen are retrievers as the form offers them: all, some in its order, or one.
+func chosen(retrievers []string) string {
+	var some []string
+	for _, r := range []string{"vector", "keyword", "sparse"} {
+		if slices.Contains(retrievers, r) {
+			some = append(some, r)
+		}
+	}
+	if len(some) == 3 {
+		return ""
+	}
+	return strings.Join(some, ",")
+}
+
+func typedNumber(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 // checkPage is the address of the saved queries.
 func (v *visit) checkPage() string { return pathOf("o", v.org, "n", v.r.PathValue("n"), "check") }
@@ -118,6 +164,7 @@ func (v *visit) saveQuery() (view, error) {
 	_, err := do[saved.Saved](v, call{op: "queries.save", path: map[string]string{"namespace": v.r.PathValue("n"), "query": name},
 		body: body})
 	if f := v.refused(err); f != nil {
+		f.Field = fieldsOfQuery.Replace(f.Field)
 		return v.showChecks(f)
 	}
 	return view{goTo: v.checkPage(), said: "kept"}, err
@@ -126,8 +173,8 @@ func (v *visit) saveQuery() (view, error) {
 // questionOf is a query as the API takes it. What is typed wrong is said of its field; limits are
 // the API's.
 func questionOf(f url.Values) (body map[string]any, field, wrong string) {
-	q := queryForm{Query: f.Get("query"), Mode: f.Get("mode"), Filter: f.Get("filter"), MinScore: f.Get("min_score"),
-		Rerank: f.Get("rerank") != ""}
+	q := formOfQuery(f, "")
+	q.Query, q.TopK, q.PerDocument, q.Neighbors, q.Strict = f.Get("query"), "", "", "", false
 	if body, field, wrong = q.body(); wrong != "" {
 		return nil, field, sentence(wrong)
 	}
@@ -158,16 +205,7 @@ func (v *visit) deleteQuery() (view, error) {
 // saveLink is the query of the address where what was asked can be saved, expected to find what
 // stands first.
 func saveLink(s side) string {
-	q := url.Values{"query": {s.Form.Query}}
-	for name, value := range map[string]string{"mode": s.Form.Mode, "filter": s.Form.Filter, "within": s.Form.TopK,
-		"min_score": s.Form.MinScore} {
-		if value != "" {
-			q.Set(name, value)
-		}
-	}
-	if s.Form.Rerank {
-		q.Set("rerank", "1")
-	}
+	q := fieldsOfCheck(s.Form)
 	if len(s.Hits) > 0 {
 		q.Set("expect", s.Hits[0].DocumentID)
 	}

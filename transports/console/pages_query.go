@@ -36,9 +36,10 @@ type side struct {
 
 // queryForm is what was asked, as it was typed.
 type queryForm struct {
-	Query, Mode, TopK, Filter, MinScore, PerDocument, Neighbors, Depth string
-	WeightVector, WeightKeyword, WeightSparse                          string
-	Rerank, Strict                                                     bool
+	Query, Mode, TopK, Filter, MinScore, PerDocument, Neighbors string
+	Depth, Reranker                                             string
+	WeightVector, WeightKeyword, WeightSparse                   string
+	Rerank, Strict                                              bool
 }
 
 // Set reports whether anything is asked for that is not usual.
@@ -50,9 +51,9 @@ func (f queryForm) Set() bool {
 func formOfQuery(q url.Values, prefix string) queryForm {
 	return queryForm{Query: q.Get("q"), Mode: q.Get(prefix + "mode"), TopK: q.Get(prefix + "top_k"),
 		Filter: q.Get(prefix + "filter"), MinScore: q.Get(prefix + "min_score"), PerDocument: q.Get(prefix + "per_document"),
-		Neighbors: q.Get(prefix + "neighbors"), Depth: q.Get(prefix + "depth"), WeightVector: q.Get(prefix + "weight_vector"),
-		WeightKeyword: q.Get(prefix + "weight_keyword"), WeightSparse: q.Get(prefix + "weight_sparse"),
-		Rerank: q.Get(prefix+"rerank") != "", Strict: q.Get(prefix+"strict") != ""}
+		Neighbors: q.Get(prefix + "neighbors"), Depth: q.Get(prefix + "depth"), Reranker: q.Get(prefix + "reranker"),
+		WeightVector: q.Get(prefix + "weight_vector"), WeightKeyword: q.Get(prefix + "weight_keyword"),
+		WeightSparse: q.Get(prefix + "weight_sparse"), Rerank: q.Get(prefix+"rerank") != "", Strict: q.Get(prefix+"strict") != ""}
 }
 
 // hit is one found chunk with what each part of the search thought of it.
@@ -147,7 +148,7 @@ func (v *visit) ask(namespace string, s *side) (field, wrong string, err error) 
 
 // fieldsOfQuery turns the names of the API's fields into those of the form.
 var fieldsOfQuery = strings.NewReplacer("max_chunks_per_document", "per_document", "weights.", "weight_", "rerank.depth", "depth",
-	"retrievers", "mode")
+	"rerank.model", "reranker", "retrievers", "mode")
 
 // place notes of each hit where the other side has it.
 func place(hits, other []hit) {
@@ -200,12 +201,19 @@ func (f queryForm) body() (body map[string]any, field, wrong string) {
 	if f.Rerank {
 		body["rerank"] = true
 	}
+	how := map[string]any{}
 	if f.Depth != "" {
 		n, err := strconv.Atoi(f.Depth)
 		if err != nil {
 			return nil, "depth", "How many to rerank must be a whole number"
 		}
-		body["rerank"] = map[string]int{"depth": n}
+		how["depth"] = n
+	}
+	if f.Reranker != "" {
+		how["model"] = f.Reranker
+	}
+	if len(how) > 0 {
+		body["rerank"] = how
 	}
 	if f.Strict {
 		body["strict"] = true
@@ -313,10 +321,18 @@ func reason(why string) string {
 
 // askAgain is the address of the same query with another mode.
 func askAgain(f queryForm, mode string) string {
-	q := url.Values{"q": {f.Query}}
-	for name, value := range map[string]string{"mode": mode, "top_k": f.TopK, "filter": f.Filter, "per_document": f.PerDocument,
-		"neighbors": f.Neighbors, "min_score": f.MinScore, "depth": f.Depth, "weight_vector": f.WeightVector,
-		"weight_keyword": f.WeightKeyword, "weight_sparse": f.WeightSparse} {
+	f.Mode = mode
+	q := f.settings()
+	q.Set("q", f.Query)
+	return "?" + q.Encode()
+}
+
+// settings are the fields beside the question that something was typed in, or that are ticked.
+func (f queryForm) settings() url.Values {
+	q := url.Values{}
+	for name, value := range map[string]string{"mode": f.Mode, "top_k": f.TopK, "filter": f.Filter, "per_document": f.PerDocument,
+		"neighbors": f.Neighbors, "min_score": f.MinScore, "depth": f.Depth, "reranker": f.Reranker,
+		"weight_vector": f.WeightVector, "weight_keyword": f.WeightKeyword, "weight_sparse": f.WeightSparse} {
 		if value != "" {
 			q.Set(name, value)
 		}
@@ -327,7 +343,7 @@ func askAgain(f queryForm, mode string) string {
 	if f.Strict {
 		q.Set("strict", "1")
 	}
-	return "?" + q.Encode()
+	return q
 }
 
 // linkedHit is a hit with the address of its document.

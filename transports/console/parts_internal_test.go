@@ -1,6 +1,7 @@
 package console
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	saved "github.com/mnemehq/mneme/core/check"
 	"github.com/mnemehq/mneme/core/op"
 	"github.com/mnemehq/mneme/core/query"
 	"github.com/mnemehq/mneme/core/status"
@@ -293,5 +295,42 @@ func TestPartsInOrder(t *testing.T) {
 		if got != want {
 			t.Errorf("%s is %q", at, got)
 		}
+	}
+}
+
+// A saved query is asked, and can be changed, with all that was saved of it.
+func TestFieldsOfASavedQuery(t *testing.T) {
+	depth := func(raw string) saved.Saved {
+		return saved.Saved{Question: saved.Question{Query: "x", Rerank: json.RawMessage(raw)}}
+	}
+	lists := func(names ...string) saved.Saved {
+		return saved.Saved{Question: saved.Question{Query: "x", Retrievers: &names}}
+	}
+	for want, s := range map[string]saved.Saved{
+		"query=x&within=10":                               depth(""),
+		"query=x&within=10#null":                          depth("null"),
+		"query=x&within=10#false":                         depth("false"),
+		"query=x&rerank=1&within=10":                      depth("true"),
+		"query=x&rerank=1&within=10#object":               depth("{}"),
+		"depth=7&query=x&rerank=1&reranker=big&within=10": depth(`{"model": "big", "depth": 7}`),
+		"mode=vector%2Ckeyword&query=x&within=10":         lists("keyword", "vector"),
+		"mode=sparse&query=x&within=10":                   lists("sparse"),
+		"query=x&within=10#all":                           lists("sparse", "keyword", "vector"),
+	} {
+		want, _, _ = strings.Cut(want, "#")
+		s.Name = ""
+		got := typedOfQuestion(s)
+		got.Del("name")
+		got.Del("expect")
+		if got.Encode() != want {
+			t.Errorf("%+v is typed as %s, want %s", s.Question, got.Encode(), want)
+		}
+	}
+	f := queryForm{Query: "x", Depth: "7", Reranker: "big", WeightSparse: "0", Strict: true, Neighbors: "1", TopK: "3"}
+	body, _, wrong := questionOf(fieldsOfCheck(f))
+	said, err := json.Marshal(body)
+	const want = `{"expect":[],"query":"x","rerank":{"depth":7,"model":"big"},"weights":{"sparse":0},"within":3}`
+	if wrong != "" || err != nil || string(said) != want {
+		t.Errorf("saved as %s (%s, %v), want %s", said, wrong, err, want)
 	}
 }

@@ -122,7 +122,7 @@ func (l *looks) functions() template.FuncMap {
 		"add":      func(a, b int) int { return a + b },
 		"keysOf":   func(root, org string, keys []admin.Key) keyTable { return keyTable{root, org, keys} },
 		"saveLink": saveLink,
-		"askSaved": func(s saved.Saved) string { return askAgain(formOfSaved(s), value(s.Mode)) },
+		"askSaved": func(s saved.Saved) string { f := formOfSaved(s); return askAgain(f, f.Mode) },
 		"hitOf":    hitOf,
 		"isTrue":   func(b *bool) bool { return b != nil && *b },
 		"moment":   momentOf,

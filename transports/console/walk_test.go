@@ -170,6 +170,22 @@ func TestFormsShowWhatIsKept(t *testing.T) {
 	b.get(check+"?edit=full").want(t, 200).holds(t, "name", "full", "query", "honey", "expect", "two", "within", "3", "mode",
 		"vector",
 		"min_score", "0.25", "rerank", "")
+	lists := []string{"mode", "vector,keyword", "weight_vector", "0.25", "weight_keyword", "2", "weight_sparse", ""}
+	typed := url.Values{"do": {""}, "name": {"lists"}, "query": {"honey"}}
+	for i := 0; i < len(lists); i += 2 {
+		typed.Set(lists[i], lists[i+1])
+	}
+	b.post(check, typed).want(t, 303)
+	b.get(check+"?edit=lists").want(t, 200).holds(t, lists...)
+	playground := b.get(b.get(check).linked(t, "mode=vector%2Ckeyword")).want(t, 200)
+	playground.holds(t, append(lists, "q", "honey", "top_k", "10", "per_document", "1")...)
+	b.get(playground.linked(t, "/check?")).want(t, 200).holds(t, append(lists, "query", "honey", "within", "10")...)
+	typed.Set("weight_keyword", "11")
+	refused := b.post(check, typed).want(t, 422)
+	refused.holds(t, "weight_keyword", "11")
+	if refused.proper(t); !strings.Contains(refused.body, `aria-invalid="true"`) {
+		t.Errorf("a weight of 11 is not marked: %s", refused.body)
+	}
 	b.get(check+"?edit=plain").want(t, 200).holds(t, "within", "10", "mode", "", "min_score", "", "expect", "")
 
 	b.get(o+"/integrations/bot").want(t, 200).holds(t, "grants", "")

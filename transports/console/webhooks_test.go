@@ -56,13 +56,13 @@ func (a answer) shownSecret(t *testing.T, prefix string) string {
 	return ""
 }
 
-// linked is the path of the first link whose address holds a text.
+// linked is where the first link leads whose address holds a text.
 func (a answer) linked(t *testing.T, part string) string {
 	t.Helper()
 	for _, n := range a.elements("a") {
 		h, _ := attribute(n, "href")
-		if to, err := a.Request.URL.Parse(h); err == nil && strings.Contains(to.Path, part) {
-			return to.Path
+		if to, err := a.Request.URL.Parse(h); err == nil && strings.Contains(to.RequestURI(), part) {
+			return to.RequestURI()
 		}
 	}
 	t.Fatalf("%s links to no %s: %s", a.Request.URL, part, a.text)

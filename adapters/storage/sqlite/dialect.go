@@ -67,7 +67,11 @@ func (dialect) Fault(op string, err error) error {
 	unavailable := func(after time.Duration, message string) error {
 		return fault.Wrap(fault.Unavailable, op, err, "%s", message).After(after)
 	}
-	switch primary(err) {
+	kind := primary(err)
+	if code(err) == sqlite3.SQLITE_IOERR_SHMSIZE { // the file that its processes share could not grow
+		kind = sqlite3.SQLITE_FULL
+	}
+	switch kind {
 	case sqlite3.SQLITE_FULL:
 		return unavailable(10*time.Second, "the disk of the data directory is full; nothing was written")
 	case sqlite3.SQLITE_IOERR:

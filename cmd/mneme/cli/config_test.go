@@ -194,3 +194,12 @@ func TestConfigHidesModelSettings(t *testing.T) {
 		t.Errorf("it shows\n%s", out)
 	}
 }
+
+func TestConfigurationIsAFolder(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if r := mneme(t, "serve", "--config", dir, "--data", filepath.Join(dir, "data")); r.Code != 1 ||
+		!strings.Contains(r.Stderr, dir+" is a folder; name the file in it") {
+		t.Errorf("a folder for a configuration: %d, %q", r.Code, r.Stderr)
+	}
+}

@@ -69,11 +69,11 @@ can change in a running server does, and the log says what needs a restart.`,
 // openLog opens a log file of which a new one is begun when it is large.
 func openLog(path string) (io.WriteCloser, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, fmt.Errorf("make the folder of the log: %w", err)
+		return nil, fmt.Errorf("make the folder of the log: %w; name a file that this user may write with --log-file", err)
 	}
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600) // to say now what is wrong with it
 	if err != nil {
-		return nil, fmt.Errorf("open the log: %w", err)
+		return nil, fmt.Errorf("open the log: %w; name a file that this user may write with --log-file", err)
 	}
 	if err := file.Close(); err != nil {
 		return nil, fmt.Errorf("open the log: %w", err)

@@ -81,7 +81,7 @@ func TestServeWriteQueryRestart(t *testing.T) {
 		t.Fatalf("write: %d %s", status, body)
 	}
 	query := func(url string) string {
-		status, body := call(t, "POST", url+"/namespaces/notes/query", key, `{"query":"when can we leave the office?","top_k":1}`)
+		status, body := call(t, "POST", url+"/namespaces/notes/query", key, `{"query":"when can we move out?","top_k":1}`)
 		var out struct {
 			Results []struct {
 				DocumentID string `json:"document_id"`
@@ -106,7 +106,7 @@ func TestServeWriteQueryRestart(t *testing.T) {
 		t.Errorf("after a restart found %s, want lease", got)
 	}
 	again.Kill() // leaves server.json behind
-	if r := mneme(t, "query", "notes", "when can we leave the office?", "--data", data, "--json"); r.Code != 0 ||
+	if r := mneme(t, "query", "notes", "when can we move out?", "--data", data, "--json"); r.Code != 0 ||
 		!strings.Contains(r.Stdout, `"document_id": "lease"`) {
 		t.Errorf("query without a server after a kill: %d %s%s", r.Code, r.Stdout, r.Stderr)
 	}

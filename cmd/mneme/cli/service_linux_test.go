@@ -105,7 +105,7 @@ func TestLogFile(t *testing.T) {
 		t.Errorf("the log is %v, %v", info, err)
 	}
 	r := mneme(t, "serve", "--data", filepath.Join(dir, "data"), "--log-file", dir)
-	if r.Code != 1 || !strings.Contains(r.Stderr, "open the log") {
+	if r.Code != 1 || !strings.Contains(r.Stderr, "open the log") || !strings.Contains(r.Stderr, "with --log-file") {
 		t.Errorf("a folder for a log: %d, %q", r.Code, r.Stderr)
 	}
 }

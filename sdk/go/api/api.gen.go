@@ -357,6 +357,27 @@ func (e CheckSaveMode) Valid() bool {
 	}
 }
 
+// Defines values for CheckSaveRetrievers.
+const (
+	CheckSaveRetrieversKeyword CheckSaveRetrievers = "keyword"
+	CheckSaveRetrieversSparse  CheckSaveRetrievers = "sparse"
+	CheckSaveRetrieversVector  CheckSaveRetrievers = "vector"
+)
+
+// Valid indicates whether the value is a known member of the CheckSaveRetrievers enum.
+func (e CheckSaveRetrievers) Valid() bool {
+	switch e {
+	case CheckSaveRetrieversKeyword:
+		return true
+	case CheckSaveRetrieversSparse:
+		return true
+	case CheckSaveRetrieversVector:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CheckSavedMode.
 const (
 	CheckSavedModeHybrid  CheckSavedMode = "hybrid"
@@ -375,6 +396,27 @@ func (e CheckSavedMode) Valid() bool {
 	case CheckSavedModeSparse:
 		return true
 	case CheckSavedModeVector:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CheckSavedRetrievers.
+const (
+	CheckSavedRetrieversKeyword CheckSavedRetrievers = "keyword"
+	CheckSavedRetrieversSparse  CheckSavedRetrievers = "sparse"
+	CheckSavedRetrieversVector  CheckSavedRetrievers = "vector"
+)
+
+// Valid indicates whether the value is a known member of the CheckSavedRetrievers enum.
+func (e CheckSavedRetrievers) Valid() bool {
+	switch e {
+	case CheckSavedRetrieversKeyword:
+		return true
+	case CheckSavedRetrieversSparse:
+		return true
+	case CheckSavedRetrieversVector:
 		return true
 	default:
 		return false
@@ -3597,24 +3639,41 @@ type CheckSave struct {
 	// Filter only documents whose metadata match
 	Filter *Filter `json:"filter,omitempty"`
 
-	// MinScore least score of a document; only with rerank or the mode vector
+	// MinScore least score of a document; only with rerank or with the vector retriever alone
 	MinScore *float64 `json:"min_score,omitempty"`
 
-	// Mode which retrievers are asked; default: all that the namespace has
+	// Mode short for retrievers: all, or one
 	Mode *CheckSaveMode `json:"mode,omitempty"`
 
 	// Query the question
 	Query string `json:"query"`
 
-	// Rerank whether a model rescores the candidates; default: false
-	Rerank *bool `json:"rerank,omitempty"`
+	// Rerank whether, and how, a model rescores the candidates; default: false
+	Rerank *CheckSave_Rerank `json:"rerank,omitempty"`
+
+	// Retrievers which retrievers are asked; default: all that the namespace has
+	Retrievers *[]CheckSaveRetrievers `json:"retrievers,omitempty"`
+
+	// Weights how much each retriever counts, as in a query
+	Weights *map[string]float64 `json:"weights,omitempty"`
 
 	// Within how many documents are the first; default: 10
 	Within *int64 `json:"within,omitempty"`
 }
 
-// CheckSaveMode which retrievers are asked; default: all that the namespace has
+// CheckSaveMode short for retrievers: all, or one
 type CheckSaveMode string
+
+// CheckSaveRerank0 defines model for CheckSave.Rerank.0.
+type CheckSaveRerank0 = bool
+
+// CheckSave_Rerank whether, and how, a model rescores the candidates; default: false
+type CheckSave_Rerank struct {
+	union json.RawMessage
+}
+
+// CheckSaveRetrievers defines model for CheckSave.Retrievers.
+type CheckSaveRetrievers string
 
 // CheckSaved defines model for CheckSaved.
 type CheckSaved struct {
@@ -3629,28 +3688,45 @@ type CheckSaved struct {
 	// Found ids of the first documents when it was saved, best first
 	Found []string `json:"found"`
 
-	// MinScore least score of a document; only with rerank or the mode vector
+	// MinScore least score of a document; only with rerank or with the vector retriever alone
 	MinScore *float64 `json:"min_score,omitempty"`
 
-	// Mode which retrievers are asked; default: all that the namespace has
+	// Mode short for retrievers: all, or one
 	Mode *CheckSavedMode `json:"mode,omitempty"`
 	Name string          `json:"name"`
 
 	// Query the question
 	Query string `json:"query"`
 
-	// Rerank whether a model rescores the candidates; default: false
-	Rerank *bool `json:"rerank,omitempty"`
+	// Rerank whether, and how, a model rescores the candidates; default: false
+	Rerank *CheckSaved_Rerank `json:"rerank,omitempty"`
+
+	// Retrievers which retrievers are asked; default: all that the namespace has
+	Retrievers *[]CheckSavedRetrievers `json:"retrievers,omitempty"`
 
 	// UpdatedAt when it was saved last
 	UpdatedAt time.Time `json:"updated_at"`
+
+	// Weights how much each retriever counts, as in a query
+	Weights *map[string]float64 `json:"weights,omitempty"`
 
 	// Within how many documents are the first; default: 10
 	Within *int64 `json:"within,omitempty"`
 }
 
-// CheckSavedMode which retrievers are asked; default: all that the namespace has
+// CheckSavedMode short for retrievers: all, or one
 type CheckSavedMode string
+
+// CheckSavedRerank0 defines model for CheckSaved.Rerank.0.
+type CheckSavedRerank0 = bool
+
+// CheckSaved_Rerank whether, and how, a model rescores the candidates; default: false
+type CheckSaved_Rerank struct {
+	union json.RawMessage
+}
+
+// CheckSavedRetrievers defines model for CheckSaved.Retrievers.
+type CheckSavedRetrievers string
 
 // CheckSavedList defines model for CheckSavedList.
 type CheckSavedList struct {
@@ -5679,6 +5755,15 @@ type QueryRequestRetrievers string
 
 // QueryRerank defines model for QueryRerank.
 type QueryRerank struct {
+	// Depth candidates to score; default top_k x 2, at most what the server is configured to (40)
+	Depth *int64 `json:"depth,omitempty"`
+
+	// Model a rerank model of this server
+	Model *string `json:"model,omitempty"`
+}
+
+// QueryRerankOutput defines model for QueryRerankOutput.
+type QueryRerankOutput struct {
 	// Depth candidates to score; default top_k x 2, at most what the server is configured to (40)
 	Depth *int64 `json:"depth,omitempty"`
 
@@ -8858,6 +8943,130 @@ type OnUserErasedJSONRequestBody = UserEvent
 
 // OnWebhookDisabledJSONRequestBody defines body for OnWebhookDisabled for application/json ContentType.
 type OnWebhookDisabledJSONRequestBody = WebhookEvent
+
+// AsCheckSaveRerank0 returns the union data inside the CheckSave_Rerank as a CheckSaveRerank0
+func (t CheckSave_Rerank) AsCheckSaveRerank0() (CheckSaveRerank0, error) {
+	var body CheckSaveRerank0
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromCheckSaveRerank0 overwrites any union data inside the CheckSave_Rerank as the provided CheckSaveRerank0
+func (t *CheckSave_Rerank) FromCheckSaveRerank0(v CheckSaveRerank0) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeCheckSaveRerank0 performs a merge with any union data inside the CheckSave_Rerank, using the provided CheckSaveRerank0
+func (t *CheckSave_Rerank) MergeCheckSaveRerank0(v CheckSaveRerank0) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsQueryRerank returns the union data inside the CheckSave_Rerank as a QueryRerank
+func (t CheckSave_Rerank) AsQueryRerank() (QueryRerank, error) {
+	var body QueryRerank
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromQueryRerank overwrites any union data inside the CheckSave_Rerank as the provided QueryRerank
+func (t *CheckSave_Rerank) FromQueryRerank(v QueryRerank) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeQueryRerank performs a merge with any union data inside the CheckSave_Rerank, using the provided QueryRerank
+func (t *CheckSave_Rerank) MergeQueryRerank(v QueryRerank) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t CheckSave_Rerank) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *CheckSave_Rerank) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsCheckSavedRerank0 returns the union data inside the CheckSaved_Rerank as a CheckSavedRerank0
+func (t CheckSaved_Rerank) AsCheckSavedRerank0() (CheckSavedRerank0, error) {
+	var body CheckSavedRerank0
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromCheckSavedRerank0 overwrites any union data inside the CheckSaved_Rerank as the provided CheckSavedRerank0
+func (t *CheckSaved_Rerank) FromCheckSavedRerank0(v CheckSavedRerank0) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeCheckSavedRerank0 performs a merge with any union data inside the CheckSaved_Rerank, using the provided CheckSavedRerank0
+func (t *CheckSaved_Rerank) MergeCheckSavedRerank0(v CheckSavedRerank0) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsQueryRerankOutput returns the union data inside the CheckSaved_Rerank as a QueryRerankOutput
+func (t CheckSaved_Rerank) AsQueryRerankOutput() (QueryRerankOutput, error) {
+	var body QueryRerankOutput
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromQueryRerankOutput overwrites any union data inside the CheckSaved_Rerank as the provided QueryRerankOutput
+func (t *CheckSaved_Rerank) FromQueryRerankOutput(v QueryRerankOutput) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeQueryRerankOutput performs a merge with any union data inside the CheckSaved_Rerank, using the provided QueryRerankOutput
+func (t *CheckSaved_Rerank) MergeQueryRerankOutput(v QueryRerankOutput) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t CheckSaved_Rerank) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *CheckSaved_Rerank) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
 
 // AsNamespaceEvent returns the union data inside the EventKindInfo_Example as a NamespaceEvent
 func (t EventKindInfo_Example) AsNamespaceEvent() (NamespaceEvent, error) {

@@ -7,6 +7,8 @@ import base64
 import hashlib
 import hmac
 import json
+import subprocess
+import sys
 import unittest
 from collections.abc import Callable
 from typing import Any
@@ -237,6 +239,26 @@ class Webhooks(unittest.TestCase):
         self.assertEqual(webhooks.verify(self.body, headers, public, now=1000).id, "evt_1")
         with self.assertRaises(mneme.WebhookVerificationError):
             webhooks.verify(self.body + b" ", headers, public, now=1000)
+
+
+class Imports(unittest.TestCase):
+    def test_what_is_not_called_is_not_loaded(self) -> None:
+        program = (
+            "import sys, mneme\n"
+            "client = mneme.Mneme('http://mneme.test', 'key'); client.admin; mneme.models; mneme.webhooks\n"
+            "print(*(one for one in sys.modules if one.startswith(('mneme._api.api.', 'mneme._api.models.'))))\n"
+        )
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+        self.assertEqual(done.stdout.strip(), "")
+
+    def test_every_model_is_there(self) -> None:
+        self.assertGreater(len(mneme.models.__all__), 200)
+        for name in mneme.models.__all__:
+            self.assertEqual(getattr(mneme.models, name), getattr(mneme.models, name), name)
+        self.assertIn("QueryResult", dir(mneme.models))
+        for module in (mneme.models, mneme._sync.resources.api, mneme._sync.resources.api.documents):
+            with self.assertRaisesRegex(AttributeError, "has no attribute 'Absent'"):
+                _ = module.Absent
 
 
 if __name__ == "__main__":

@@ -27,16 +27,16 @@ func TestTheMemoryOfTheContainerIsRead(t *testing.T) {
 		says  []string
 	}{
 		"too little for a model": {file: with, limit: 96*mib - 1, says: []string{"95 MiB", "96 MiB", "allow it more", "models"}},
-		"enough for a model":     {file: with, limit: 96 * mib, kept: 56 * mib, one: true},
+		"enough for a model":     {file: with, limit: 96 * mib, kept: 60 * mib, one: true},
 		"too little":             {file: without, limit: 48*mib - 1, says: []string{"47 MiB", "48 MiB"}},
 		"enough":                 {file: without, limit: 48 * mib, kept: 24 * mib, one: true},
 		"nobody knows":           {file: with, err: errors.New("no control groups here")},
 		"no limit":               {file: with, err: memlimit.ErrNoLimit},
 		"a tenth is left":        {file: with, limit: 1000 * mib, kept: 900 * mib},
-		"40 MiB are left":        {file: with, limit: 390 * mib, kept: 350 * mib},
-		"half is left":           {file: without, limit: 80 * mib, kept: 40 * mib, one: true},
-		"just cramped":           {file: with, limit: 127 * mib, kept: 87 * mib, one: true},
-		"not cramped":            {file: with, limit: 128 * mib, kept: 88 * mib},
+		"36 MiB are left":        {file: with, limit: 350 * mib, kept: 314 * mib},
+		"half is left":           {file: without, limit: 72 * mib, kept: 36 * mib, one: true},
+		"just cramped":           {file: with, limit: 127 * mib, kept: 91 * mib, one: true},
+		"not cramped":            {file: with, limit: 128 * mib, kept: 92 * mib},
 		"any number":             {file: with, limit: math.MaxUint64, kept: math.MaxInt64},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -610,3 +610,101 @@ func TestLink(t *testing.T) {
 		t.Error("a link for a client that takes none")
 	}
 }
+
+// What an installation made goes with it, also where others have written the file in between: the list of
+// servers, that of secrets, the file and its folders. What was there before, or got something of others, stays.
+func TestUninstallTakesAllBack(t *testing.T) {
+	write := func(t *testing.T, file, body string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(body), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	edited := func(old, new string) func(string) string {
+		return func(s string) string { return strings.Replace(s, old, new, 1) }
+	}
+	spaced := func(s string) string { return s + "\n" } // as a client that writes it again
+	const gone = "gone"
+	for name, c := range map[string]struct {
+		client, before string
+		edit           func(string) string
+		after          string
+	}{
+		"a list that it made": {"cursor", "{\n  \"a\": 1\n}\n", edited("1", "2"), "{\n  \"a\": 2\n}\n"},
+		"a list that was there": {"cursor", "{\n  \"mcpServers\": {\n  }\n}\n", spaced,
+			"{\n  \"mcpServers\": {\n  }\n}\n\n"},
+		"a list that others use": {"cursor", "{\n}\n", edited("\"mcpServers\": {", "\"mcpServers\": {\n    \"b\": {},"),
+			"\"b\": {}"},
+		"a list with a comment":        {"cursor", "{\n}\n", edited("\"mcpServers\": {", "\"mcpServers\": { // mine"), "// mine"},
+		"both lists of VS Code":        {"vscode", "{\n  \"a\": 1\n}\n", edited("1", "2"), "{\n  \"a\": 2\n}\n"},
+		"a file of VS Code":            {"vscode", gone, spaced, gone},
+		"a file":                       {"cursor", gone, spaced, gone},
+		"a file that others use":       {"cursor", gone, edited("{", "{\n  \"b\": 1,"), "\"b\": 1"},
+		"a file with a comment":        {"cursor", gone, edited("{", "// mine\n{"), "// mine"},
+		"an empty file that was":       {"cursor", " ", edited("\n}", "\n}\n"), "{"},
+		"a table":                      {"codex", "a = 1\n", edited("1", "2"), "a = 2\n"},
+		"a file of tables":             {"codex", gone, spaced, gone},
+		"a file of tables with others": {"codex", gone, func(s string) string { return "b = 1\n" + s }, "b = 1\n"},
+		"nothing in between":           {"cursor", "{ }", func(s string) string { return s }, "{ }"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, apply := t.TempDir(), applying(t)
+			i := clientconfig.Installation{Client: client(t, c.client), Name: "mneme",
+				File: filepath.Join(dir, "made", "twice", "config"), State: filepath.Join(dir, "state")}
+			made := c.before == gone
+			if !made {
+				if err := os.MkdirAll(filepath.Dir(i.File), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				write(t, i.File, c.before)
+			}
+			s := local
+			if c.client == "vscode" {
+				s = remote
+			}
+			apply(i.Install(s, false))
+			write(t, i.File, c.edit(content(t, i.File)))
+			check := func() {
+				t.Helper()
+				apply(i.Uninstall())
+				if c.after == gone {
+					if _, err := os.Stat(filepath.Join(dir, "made")); !errors.Is(err, os.ErrNotExist) {
+						t.Errorf("a folder that was made is left: %v", err)
+					}
+					return
+				}
+				got := content(t, i.File)
+				if strings.Contains(got, "mneme\"") || strings.Contains(got, "mneme]") || !strings.Contains(got, c.after) ||
+					strings.HasSuffix(c.after, "}\n") && got != c.after || strings.Contains(c.after, " = ") && got != c.after {
+					t.Errorf("left\n%q\nwant\n%q", got, c.after)
+				}
+			}
+			// A second installation on top of what others wrote forgets nothing of the first.
+			s.Args = append([]string{"mcp"}, s.Args...)
+			if c.after == gone || strings.HasPrefix(name, "nothing") {
+				check()
+				return
+			}
+			apply(i.Install(s, false))
+			check()
+		})
+	}
+}
+
+// A file of others in a folder that an installation made keeps the folder.
+func TestFoldersThatOthersUse(t *testing.T) {
+	dir, apply := t.TempDir(), applying(t)
+	i := installation(t, dir, "made/twice/mcp.json")
+	apply(i.Install(local, false))
+	other := filepath.Join(dir, "made", "other")
+	if err := os.WriteFile(other, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	apply(i.Uninstall())
+	if _, err := os.Stat(filepath.Dir(i.File)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the inner folder is left: %v", err)
+	}
+	if _, err := os.Stat(other); err != nil {
+		t.Error(err)
+	}
+}

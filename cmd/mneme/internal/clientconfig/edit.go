@@ -42,8 +42,38 @@ func (c Client) Add(src []byte, name string, s Server, replace bool) ([]byte, er
 	return doc.bytes(), nil
 }
 
-// Remove takes a server out of a configuration. found is false where it has none of that name.
-func (c Client) Remove(src []byte, name string) (out []byte, found bool, err error) {
+// lacks says which lists a configuration that can be read has to get for a server, and whether it has one of that name.
+func (c Client) lacks(src []byte, name string, s Server) (lists []string, has bool) {
+	if c.toml { // where a table needs nothing around it
+		_, servers, err := c.decodeTOML(src)
+		_, has = servers[name]
+		return nil, err == nil && has
+	}
+	doc, err := parse(src)
+	if err != nil {
+		return nil, false
+	}
+	if doc.find(c.section) == nil {
+		lists = append(lists, c.section)
+	}
+	if c.inputs && s.Secret != "" && doc.find("inputs") == nil {
+		lists = append(lists, "inputs")
+	}
+	return lists, doc.find(c.section, name) != nil
+}
+
+// empty reports that a configuration says nothing, not even in a comment.
+func (c Client) empty(src []byte) bool {
+	src = bytes.TrimPrefix(src, bom)
+	if c.toml {
+		return len(bytes.TrimSpace(src)) == 0
+	}
+	return string(bytes.Join(bytes.Fields(src), nil)) == "{}"
+}
+
+// Remove takes a server out of a configuration, and lists that were made for it where nothing is left in
+// them. found is false where it has none of that name.
+func (c Client) Remove(src []byte, name string, made ...string) (out []byte, found bool, err error) {
 	if c.toml {
 		return c.removeTOML(src, name)
 	}
@@ -64,8 +94,18 @@ func (c Client) Remove(src []byte, name string) (out []byte, found bool, err err
 			return standard(asked[i], &has) == nil && has.ID == inputID(name)
 		})
 	}
+	for _, list := range made {
+		if v := doc.find(list); err != nil || v == nil || !bare(doc.src[v.StartOffset:v.EndOffset]) {
+			continue
+		}
+		root := doc.root.Value.(*hujson.Object)
+		err = doc.remove(&doc.root, func(i int) bool { return root.Members[i].Name.Value.(hujson.Literal).String() == list })
+	}
 	return doc.bytes(), true, err
 }
+
+// bare reports that an object or an array holds nothing but white space.
+func bare(text []byte) bool { return len(bytes.TrimSpace(text[1:len(text)-1])) == 0 }
 
 // document is a JSON file with comments, as its bytes and as they are understood.
 type document struct {

@@ -23,6 +23,9 @@ type Change struct {
 	Delete bool   // the file was made by an installation, and goes
 
 	existed bool
+	has     bool     // the server was in it
+	made    []string // what it lacks and gets: the list of servers, that of secrets to ask for
+	folders []string // those that were made for it, the innermost first
 	record  string
 	install bool
 }
@@ -43,10 +46,14 @@ type Installation struct {
 
 // record is what an installation did, to take it back.
 type record struct {
-	File    string `json:"file"`
-	Name    string `json:"name"`
-	Existed bool   `json:"existed"`
-	After   string `json:"after"` // the hash of what it left
+	File    string   `json:"file"`
+	Name    string   `json:"name"`
+	Existed bool     `json:"existed"`
+	After   string   `json:"after"`             // the hash of what it left
+	Made    []string `json:"made,omitempty"`    // as in Change
+	Folders []string `json:"folders,omitempty"` // as in Change
+	// Edited says that others changed the file between two installations, so that the copy holds our entry.
+	Edited bool `json:"edited,omitempty"`
 }
 
 func (i Installation) base() string {
@@ -73,6 +80,7 @@ func (i Installation) Install(s Server, replace bool) (*Change, error) {
 		}
 		return nil, i.refusal(err)
 	}
+	c.made, c.has = i.Client.lacks(c.Before, i.Name, s)
 	if c.existed && !c.None() {
 		c.Copy = i.base() + ".before"
 	}
@@ -88,7 +96,9 @@ func (i Installation) Uninstall() (*Change, error) {
 		return nil, err
 	}
 	c.record = i.base() + ".json"
-	if r, ok := i.recorded(); ok && c.existed && hash(c.Before) == r.After {
+	r, ok := i.recorded()
+	c.folders = r.Folders
+	if ok && c.existed && hash(c.Before) == r.After && !r.Edited {
 		if !r.Existed {
 			c.Delete = true
 			return c, nil
@@ -97,7 +107,7 @@ func (i Installation) Uninstall() (*Change, error) {
 			return c, nil
 		}
 	}
-	after, found, err := i.Client.Remove(c.Before, i.Name)
+	after, found, err := i.Client.Remove(c.Before, i.Name, r.Made...)
 	if err != nil {
 		return nil, i.refusal(err)
 	}
@@ -105,6 +115,9 @@ func (i Installation) Uninstall() (*Change, error) {
 		return nil, fmt.Errorf("%s has no server called %s", i.File, i.Name)
 	}
 	c.After = after
+	if ok && !r.Existed && i.Client.empty(after) {
+		c.After, c.Delete = nil, true
+	}
 	return c, nil
 }
 
@@ -165,7 +178,18 @@ func (c *Change) Apply() error {
 		if err := os.Remove(target); err != nil {
 			return explain(c.File, err)
 		}
+		for _, dir := range c.folders {
+			if os.Remove(dir) != nil {
+				break // others have put something there
+			}
+		}
 		return c.forget()
+	}
+	for dir := filepath.Dir(target); c.install; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		c.folders = append(c.folders, dir)
 	}
 	if err := os.MkdirAll(filepath.Dir(target), 0o700); err != nil {
 		return explain(c.File, err)
@@ -197,12 +221,16 @@ func (c *Change) remember() error {
 	if err := os.MkdirAll(filepath.Dir(c.record), 0o700); err != nil {
 		return explain(c.record, err)
 	}
-	next := record{File: c.File, Existed: c.existed, After: hash(c.After)}
+	next := record{File: c.File, Existed: c.existed, After: hash(c.After), Made: c.made, Folders: c.folders}
 	var old record
 	body, err := os.ReadFile(c.record)
-	if again := err == nil && json.Unmarshal(body, &old) == nil && old.After == hash(c.Before); again {
-		next.Existed = old.Existed
-	} else if c.Copy != "" {
+	ours := err == nil && json.Unmarshal(body, &old) == nil && c.has
+	if ours {
+		next.Existed, next.Made = old.Existed, append(next.Made, old.Made...)
+		next.Folders = append(next.Folders, old.Folders...)
+		next.Edited = old.Edited || old.After != hash(c.Before)
+	}
+	if c.Copy != "" && (!ours || next.Edited) {
 		if err := disk.Replace(disk.OS(), c.Copy, c.Before); err != nil {
 			return explain(c.Copy, err)
 		}

@@ -37,7 +37,7 @@ def namespaces(c: m.ApiClient) -> None:
     assert [d.id for d in listed.documents] == ["lease"] and listed.next_cursor
     assert documents.documents_list("python", limit=1, cursor=listed.next_cursor).documents[0].id == "wifi"
     found = m.QueryApi(c).namespaces_query(
-        "python", m.QueryRequest(query="when can we leave the office?", top_k=1, rerank=m.QueryRequestRerank(True), explain=True))
+        "python", m.QueryRequest(query="when can we move out?", top_k=1, rerank=m.QueryRequestRerank(True), explain=True))
     assert found.results[0].document_id == "lease" and found.score_kind == "rerank" and found.degraded == [], found
     assert found.results[0].explain.vector.rank >= 1
     ranked = m.RerankApi(c).rerank(m.RerankRequest(query="leave", documents=["the sea", "giving notice"], top_k=1))

@@ -44,7 +44,7 @@ async function namespaces(): Promise<void> {
   assert(listed.nextCursor);
   const found = await new QueryApi(c).namespacesQuery({
     namespace,
-    queryRequest: { query: "when can we leave the office?", topK: 1, filter: { kind: "contract" }, rerank: { depth: 5 }, explain: true },
+    queryRequest: { query: "when can we move out?", topK: 1, filter: { kind: "contract" }, rerank: { depth: 5 }, explain: true },
   });
   assert.equal(found.results[0]?.documentId, "lease");
   assert.equal(found.scoreKind, "rerank");

@@ -189,7 +189,7 @@ func TestAServerTakesTheFolder(t *testing.T) {
 	}
 }
 
-// Three assistants work on one folder. The one that holds it is killed, or ends in order, and
+// Four assistants work on one folder without a pause. The one that holds it is killed, or ends in order, and
 // another starts in its place: no call of those that live fails, and nothing is lost or doubled.
 func TestAssistantsShareAFolder(t *testing.T) {
 	harness.Outside(t)
@@ -201,7 +201,7 @@ func TestAssistantsShareAFolder(t *testing.T) {
 	}
 	kept := &saved{texts: map[string]string{}, asked: map[string]bool{}}
 	stop := make(chan struct{})
-	all := make([]*assistant, 3)
+	all := make([]*assistant, 4)
 	started := 0
 	begin := func(i int) {
 		a := assist(t, data, fmt.Sprintf("a%d", started))
@@ -213,7 +213,7 @@ func TestAssistantsShareAFolder(t *testing.T) {
 		begin(i)
 	}
 	for round := range harness.Rounds(t, 2, 2) {
-		var before [3]int64
+		var before [4]int64
 		for i, a := range all {
 			before[i] = a.calls.Load()
 		}

@@ -1,11 +1,13 @@
 #!/bin/sh
 # Brings the frameworks of pins/ to .cache/integrations, a folder each, since no two want the same versions of what they
-# share; those of TypeScript share one. Needs python3 with pip, and npm. What is there already is left alone.
+# share; those of TypeScript share one, and come alone with install.sh typescript. Needs python3 with pip, and npm. What is there
+# already is left alone.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 into=$(cd "$here/../../../.." && pwd)/.cache/integrations
 mkdir -p "$into"
 for pins in "$here"/pins/*.txt; do
+	[ "${1:-}" != typescript ] || break
 	name=$(basename "$pins" .txt)
 	if ! cmp -s "$pins" "$into/$name.installed"; then
 		rm -rf "${into:?}/$name" "$into/$name.installed"

@@ -46,6 +46,7 @@ func do(t *testing.T, dir string, env []string, name string, args ...string) har
 
 // python are the packages, by the heading of their lines in docs/frameworks.md.
 var python = map[string]string{
+	"autogen-mneme":       "AutoGen (Python)",
 	"claude-memory-mneme": "Claude's memory tool (Python)",
 	"haystack-mneme":      "Haystack (Python)",
 	"langchain-mneme":     "LangChain (Python)",
@@ -55,7 +56,8 @@ var python = map[string]string{
 
 // typescript are the same of TypeScript.
 var typescript = map[string]string{
-	"ai": "AI SDK (TypeScript)",
+	"ai":        "AI SDK (TypeScript)",
+	"langchain": "LangChain (TypeScript)",
 }
 
 // What packages of TypeScript are built and run with.

@@ -3,7 +3,13 @@ package sdk_test
 import (
 	"archive/zip"
 	"bytes"
+	"context"
+	"io"
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +18,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 )
@@ -350,6 +357,7 @@ func (p project) typescript(t *testing.T) {
 			}
 		})
 	}
+	p.web(t, empty)
 	t.Run("quickstart", func(t *testing.T) {
 		env := []string{"npm_config_offline=true", "npm_config_audit=false", "npm_config_fund=false"}
 		p.begins(t, "docs/quickstart-typescript.md", t.TempDir(), tarball, env, "[1] ", "report.pdf, page 2", "Stevenson")
@@ -360,6 +368,119 @@ func (p project) typescript(t *testing.T) {
 		}
 		return harness.Do(t, dir, env, node, "ask.mjs")
 	})
+}
+
+// web runs the SDK, out of a bundle, where there are the web's interfaces alone: at the edge, and in a page whose own server adds
+// the keys.
+func (p project) web(t *testing.T, installed string) {
+	for _, file := range []string{"round.mjs", "edge.mjs", "worker.mjs", "worker.capnp", "page.mjs"} {
+		harness.Write(t, filepath.Join(installed, file), harness.Read(t, filepath.Join("testdata/web", file)))
+	}
+	bundle := func(t *testing.T, from, to string, args ...string) {
+		t.Helper()
+		harness.Do(t, installed, nil, tools.Path(t, "node_modules/@esbuild/linux-x64/bin/esbuild"), append([]string{
+			from, "--bundle", "--platform=browser", "--log-level=warning", "--outfile=" + to,
+		}, args...)...)
+	}
+	t.Run("edge-runtime", func(t *testing.T) {
+		modules := filepath.Join(t.TempDir(), "node_modules")
+		if err := os.Symlink(tools.Path(t, "node_modules"), modules); err != nil {
+			t.Fatal(err)
+		}
+		dir := filepath.Dir(modules)
+		bundle(t, "round.mjs", filepath.Join(dir, "edge.js"), "--format=iife", "--global-name=web")
+		harness.Write(t, filepath.Join(dir, "edge.mjs"), harness.Read(t, "testdata/web/edge.mjs"))
+		done(t, harness.Do(t, dir, p.env, harness.Installed(t, "node"), "edge.mjs"))
+	})
+	t.Run("workerd", func(t *testing.T) {
+		bundle(t, "worker.mjs", "worker.js", "--format=esm")
+		program := tools.Path(t, "node_modules/@cloudflare/workerd-linux-64/bin/workerd")
+		if err := exec.CommandContext(t.Context(), program, "--version").Run(); err != nil {
+			t.Skipf("SKIPPED: workerd does not run on this machine: %v", err)
+		}
+		out := harness.Do(t, installed, p.env, program, "test", "worker.capnp")
+		if said := out.Stdout + out.Stderr; !strings.Contains(said, "round trip done") {
+			t.Errorf("got %s", said)
+		}
+	})
+	t.Run("chromium", func(t *testing.T) {
+		bundle(t, "page.mjs", "page.js", "--format=esm")
+		said := make(chan string, 1)
+		page := httptest.NewServer(p.front(t, filepath.Join(installed, "page.js"), said))
+		defer page.Close()
+		ctx, stop := context.WithCancel(t.Context())
+		browser := exec.CommandContext(ctx, chromium(t), "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic",
+			"--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+			"--user-data-dir="+t.TempDir(), "--remote-debugging-port=0", page.URL)
+		var problems bytes.Buffer
+		browser.Stderr, browser.WaitDelay = &problems, 10*time.Second
+		browser.Cancel = func() error { return browser.Process.Signal(syscall.SIGTERM) } // it ends its own processes
+		if err := browser.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan struct{})
+		go func() { _ = browser.Wait(); close(ended) }()
+		select {
+		case got := <-said:
+			if got != "round trip done" {
+				t.Errorf("the page says %s", got)
+			}
+			stop()
+			<-ended
+		case <-ended:
+			stop()
+			t.Errorf("the browser ended: %s", problems.String())
+		}
+	})
+}
+
+func chromium(t *testing.T) string {
+	t.Helper()
+	if named := os.Getenv("MNEME_CHROMIUM"); named != "" {
+		return named
+	}
+	found, err := exec.LookPath("chromium")
+	if err != nil {
+		harness.Missing(t, "chromium is not installed, and MNEME_CHROMIUM names none")
+	}
+	return found
+}
+
+// front is an application's own server: a page that may talk to nobody else, and the way to Mneme, where it adds the key.
+func (p project) front(t *testing.T, script string, said chan<- string) http.Handler {
+	to, err := url.Parse(p.server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	for path, name := range map[string]string{"/service": "MNEME_SERVICE_KEY=", "/integration": "MNEME_INTEGRATION_KEY="} {
+		at := slices.IndexFunc(p.env, func(one string) bool { return strings.HasPrefix(one, name) })
+		key := strings.TrimPrefix(p.env[at], name)
+		mux.Handle(path+"/", http.StripPrefix(path, &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+			if sent := r.In.Header.Get("Authorization"); sent != "" {
+				t.Errorf("the page sends %q", sent)
+			}
+			r.SetURL(to)
+			r.Out.Header.Set("Authorization", "Bearer "+key)
+		}}))
+	}
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Content-Security-Policy", "default-src 'self'")
+		_, _ = io.WriteString(w, `<!doctype html><script type="module" src="/page.js"></script>`)
+	})
+	mux.HandleFunc("GET /page.js", func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, script) })
+	mux.HandleFunc("POST /said", func(_ http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		select {
+		case said <- string(body):
+		default:
+		}
+	})
+	return mux
 }
 
 func (p project) golang(t *testing.T) {
@@ -395,7 +516,7 @@ func (p project) golang(t *testing.T) {
 		"GOPROXY=file://" + proxy + ",file://" + ask("GOMODCACHE") + "/cache/download," + ask("GOPROXY"), "GOSUMDB=off",
 		"GOMODCACHE=" + t.TempDir(), "GOFLAGS=-modcacherw -trimpath", "CGO_ENABLED=0",
 	}, p.env...)
-	inEmpty := func(dir string) harness.Result {
+	inEmpty := func(dir, golang string, env ...string) harness.Result {
 		harness.Do(t, dir, env, golang, "mod", "init", "example.com/ask")
 		harness.Do(t, dir, env, golang, "get", module+"@"+version)
 		harness.Do(t, dir, env, golang, "mod", "tidy")
@@ -405,8 +526,31 @@ func (p project) golang(t *testing.T) {
 		harness.Do(t, dir, env, golang, "build", "-o", "ask", ".")
 		return harness.Do(t, dir, env, filepath.Join(dir, "ask"))
 	}
-	dir := t.TempDir()
-	harness.Write(t, filepath.Join(dir, "main.go"), harness.Read(t, "testdata/go/main.go"))
-	done(t, inEmpty(dir))
-	p.lines(t, "go", "main.go", func(dir string, _ []string) harness.Result { return inEmpty(dir) })
+	round := func(t *testing.T, name, golang string, more ...string) {
+		dir := t.TempDir()
+		harness.Write(t, filepath.Join(dir, "main.go"), harness.Read(t, "testdata/go/main.go"))
+		done(t, inEmpty(dir, golang, append(append([]string{"NAME=" + name}, env...), more...)...))
+	}
+	t.Run("newest", func(t *testing.T) { round(t, "go", golang) })
+	t.Run("oldest", func(t *testing.T) {
+		oldest := oldestGo(t)
+		round(t, "go-oldest", filepath.Join(oldest, "bin/go"), "GOTOOLCHAIN=local", "GOROOT="+oldest)
+	})
+	p.lines(t, "go", "main.go", func(dir string, _ []string) harness.Result { return inEmpty(dir, golang, env...) })
+}
+
+// oldestGo is where the oldest Go lies that the module says it supports.
+func oldestGo(t *testing.T) string {
+	t.Helper()
+	found := regexp.MustCompile(`(?m)^go (\S+)$`).FindSubmatch(harness.Read(t, sdk("go/go.mod")))
+	if found == nil {
+		t.Fatal("sdk/go/go.mod names no Go")
+	}
+	cmd := exec.CommandContext(t.Context(), harness.Installed(t, "go"), "env", "GOROOT")
+	cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), "GOTOOLCHAIN=go"+string(found[1]))
+	out := harness.Run(t, cmd)
+	if out.Code != 0 {
+		harness.Missing(t, "Go %s is not installed; run make sdk-tools: %s", found[1], out.Stderr)
+	}
+	return strings.TrimSpace(out.Stdout)
 }

@@ -1,5 +1,7 @@
 """What LangChain's suites do not ask."""
 
+import json
+
 import pytest
 from langchain_core.embeddings import DeterministicFakeEmbedding
 from langchain_core.language_models import FakeListChatModel
@@ -103,6 +105,29 @@ async def test_a_long_chat(integration: Mneme, namespace: str) -> None:
     assert [m.content for m in await history.aget_messages()] == [f"Message {i}." for i in range(205)]
     await history.aclear()
     assert await history.aget_messages() == []
+
+
+def test_what_the_package_of_typescript_kept_is_read(integration: Mneme, namespace: str) -> None:
+    beside = {"additional_kwargs": {}, "response_metadata": {}}
+    call = {"name": "f", "args": {}, "id": "c", "type": "tool_call"}
+    messages = [
+        ("user", "Hi", {"type": "human", "data": {"name": "Ann", **beside}}),
+        ("assistant", "I look.", {"type": "ai", "data": {"tool_calls": [call], "invalid_tool_calls": [], **beside}}),
+        ("tool", "rain", {"type": "tool", "data": {"tool_call_id": "c", **beside}}),
+    ]
+    integration.memory.remember(
+        end_user_id="ann",
+        container_tag=namespace,
+        messages=[
+            {"id": str(i), "role": role, "content": content, "metadata": {"langchain": json.dumps(whole)}}
+            for i, (role, content, whole) in enumerate(messages)
+        ],
+    )
+    assert MnemeChatMessageHistory("ann", namespace, integration).messages == [
+        HumanMessage("Hi", name="Ann"),
+        AIMessage("I look.", tool_calls=[call]),
+        ToolMessage("rain", tool_call_id="c"),
+    ]
 
 
 def test_a_chain_remembers(integration: Mneme, namespace: str) -> None:

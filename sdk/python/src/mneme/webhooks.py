@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from ._api.models import Event
+from ._api import models as m
 from .errors import WebhookVerificationError
 
 TOLERANCE = 300.0
@@ -20,7 +20,7 @@ TOLERANCE = 300.0
 
 def verify(
     payload: bytes, headers: Mapping[str, str], secret: str, *, tolerance: float = TOLERANCE, now: float | None = None
-) -> Event:
+) -> m.Event:
     """The event of a delivery, if it is signed with the secret and of now.
 
     Args:
@@ -44,7 +44,7 @@ def verify(
     for one in signatures.split():
         version, _, signature = one.partition(",")
         if version == kind and check(_decoded(signature), signed):
-            return Event.from_dict({"id": ident, **_told(payload)})
+            return m.Event.from_dict({"id": ident, **_told(payload)})
     raise WebhookVerificationError("no signature is of this secret")
 
 

@@ -1258,17 +1258,27 @@ export type CheckSave = {
     /**
      * which retrievers are asked; default: all that the namespace has
      */
+    retrievers?: Array<'vector' | 'keyword' | 'sparse'> | null;
+    /**
+     * short for retrievers: all, or one
+     */
     mode?: 'hybrid' | 'vector' | 'keyword' | 'sparse';
+    /**
+     * how much each retriever counts, as in a query
+     */
+    weights?: {
+        [key: string]: number;
+    } | null;
     /**
      * only documents whose metadata match
      */
     filter?: Filter;
     /**
-     * whether a model rescores the candidates; default: false
+     * whether, and how, a model rescores the candidates; default: false
      */
-    rerank?: boolean;
+    rerank?: boolean | QueryRerank | null;
     /**
-     * least score of a document; only with rerank or the mode vector
+     * least score of a document; only with rerank or with the vector retriever alone
      */
     min_score?: number | null;
 };
@@ -1290,17 +1300,27 @@ export type CheckSaved = {
     /**
      * which retrievers are asked; default: all that the namespace has
      */
+    retrievers?: Array<'vector' | 'keyword' | 'sparse'>;
+    /**
+     * short for retrievers: all, or one
+     */
     mode?: 'hybrid' | 'vector' | 'keyword' | 'sparse';
+    /**
+     * how much each retriever counts, as in a query
+     */
+    weights?: {
+        [key: string]: number;
+    };
     /**
      * only documents whose metadata match
      */
     filter?: Filter;
     /**
-     * whether a model rescores the candidates; default: false
+     * whether, and how, a model rescores the candidates; default: false
      */
-    rerank?: boolean;
+    rerank?: boolean | QueryRerankOutput | null;
     /**
-     * least score of a document; only with rerank or the mode vector
+     * least score of a document; only with rerank or with the vector retriever alone
      */
     min_score?: number;
     /**
@@ -3648,6 +3668,17 @@ export type QueryRerank = {
      * candidates to score; default top_k x 2, at most what the server is configured to (40)
      */
     depth?: number | null;
+};
+
+export type QueryRerankOutput = {
+    /**
+     * a rerank model of this server
+     */
+    model?: string;
+    /**
+     * candidates to score; default top_k x 2, at most what the server is configured to (40)
+     */
+    depth?: number;
 };
 
 export type QueryResult = {

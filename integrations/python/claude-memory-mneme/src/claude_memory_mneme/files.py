@@ -22,7 +22,7 @@ from anthropic.types.beta import (
     BetaMemoryTool20250818StrReplaceCommand,
     BetaMemoryTool20250818ViewCommand,
 )
-from mneme import ConflictError, MnemeError, UnexpectedAnswerError
+from mneme import ConflictError, MemoryNotFoundError, MnemeError, UnexpectedAnswerError
 
 from .paths import ROOT, cleaned, parents
 
@@ -238,7 +238,10 @@ class Commands:
                 yield from self._put(path, version, now, text)
             except ConflictError:
                 # There is one, or there was one that was deleted: its record keeps count.
-                record = (yield self._get(path)).record
+                try:
+                    record = (yield self._get(path)).record
+                except MemoryNotFoundError:
+                    continue  # another call makes it just now
                 if record.status == "active":
                     return False
                 version = record.version + 1

@@ -9,9 +9,8 @@ from typing import Self
 import httpx
 
 from .. import _policy
+from .._api import api
 from .._api import models as m
-from .._api.api.rerank import rerank
-from .._api.api.status import health, health_deep
 from .._api.types import UNSET, Unset
 from . import resources as r
 from .core import AsyncCore
@@ -74,15 +73,17 @@ class AsyncMneme:
     ) -> m.RerankResult:
         """Score texts against a query."""
         fields = _policy.body(query=query, documents=documents, top_k=top_k, model=model)
-        return await self._core.call(rerank.asyncio_detailed, m.RerankResult, body=m.RerankRequest.from_dict(fields))
+        return await self._core.call(
+            api.rerank.rerank.asyncio_detailed, m.RerankResult, body=m.RerankRequest.from_dict(fields)
+        )
 
     async def health(self) -> m.StatusHealth:
         """Whether the process answers."""
-        return await self._core.call(health.asyncio_detailed, m.StatusHealth)
+        return await self._core.call(api.status.health.asyncio_detailed, m.StatusHealth)
 
     async def health_deep(self) -> m.StatusDeep:
         """Whether everything that calls need is there."""
-        return await self._core.call(health_deep.asyncio_detailed, m.StatusDeep)
+        return await self._core.call(api.status.health_deep.asyncio_detailed, m.StatusDeep)
 
     async def aclose(self) -> None:
         """Closes the connections."""

@@ -7,138 +7,8 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, Literal
 
 from .. import _policy, errors
+from .._api import api
 from .._api import models as m
-from .._api.api.admin_audit import admin_audit_export, admin_audit_export_csv, admin_audit_list, admin_audit_verify
-from .._api.api.admin_end_users import (
-    admin_end_users_erase,
-    admin_end_users_export,
-    admin_end_users_list,
-    admin_end_users_reindex,
-    admin_end_users_reindexing,
-)
-from .._api.api.admin_events import admin_events_get, admin_events_list
-from .._api.api.admin_integrations import (
-    admin_integrations_change,
-    admin_integrations_create,
-    admin_integrations_get,
-    admin_integrations_keys_create,
-    admin_integrations_keys_list,
-    admin_integrations_list,
-)
-from .._api.api.admin_jobs import admin_jobs_cancel, admin_jobs_get, admin_jobs_list
-from .._api.api.admin_keys import (
-    admin_keys_change,
-    admin_keys_create,
-    admin_keys_get,
-    admin_keys_list,
-    admin_keys_revoke,
-    admin_keys_rotate,
-)
-from .._api.api.admin_members import (
-    admin_members_change,
-    admin_members_get,
-    admin_members_invite,
-    admin_members_invite_again,
-    admin_members_list,
-    admin_members_remove,
-)
-from .._api.api.admin_namespaces import (
-    admin_namespaces_discard,
-    admin_namespaces_export,
-    admin_namespaces_import,
-    admin_namespaces_list,
-    admin_namespaces_reindex,
-    admin_namespaces_reindexing,
-)
-from .._api.api.admin_organizations import (
-    admin_organizations_change,
-    admin_organizations_create,
-    admin_organizations_delete,
-    admin_organizations_get,
-    admin_organizations_list,
-)
-from .._api.api.admin_settings import admin_settings_get
-from .._api.api.admin_usage import (
-    admin_quotas_change,
-    admin_quotas_get,
-    admin_usage_bytes,
-    admin_usage_export_csv,
-    admin_usage_list,
-)
-from .._api.api.admin_webhooks import (
-    admin_webhooks_change,
-    admin_webhooks_create,
-    admin_webhooks_delete,
-    admin_webhooks_deliveries_get,
-    admin_webhooks_deliveries_list,
-    admin_webhooks_deliveries_redeliver,
-    admin_webhooks_get,
-    admin_webhooks_list,
-    admin_webhooks_recover,
-    admin_webhooks_rotate,
-    admin_webhooks_test,
-)
-from .._api.api.documents import (
-    documents_delete,
-    documents_get,
-    documents_list,
-    documents_write,
-    files_upload,
-    formats_list,
-    operations_get,
-)
-from .._api.api.end_users import grants_create, grants_list, grants_revoke, users_erase
-from .._api.api.events import event_kinds_list, events_get, events_list
-from .._api.api.memories import (
-    memories_batch,
-    memories_context,
-    memories_delete,
-    memories_get,
-    memories_list,
-    memories_remember,
-    memories_save,
-    memories_search,
-    memories_tombstone,
-    memories_upsert,
-)
-from .._api.api.models import models_get, models_list
-from .._api.api.namespaces import namespaces_create, namespaces_delete, namespaces_get, namespaces_list
-from .._api.api.query import namespaces_query, queries_delete, queries_list, queries_run, queries_save
-from .._api.api.recall import memories_recall
-from .._api.api.sources import (
-    source_kinds_list,
-    sources_apply_deletions,
-    sources_check,
-    sources_create,
-    sources_delete,
-    sources_get,
-    sources_items_list,
-    sources_items_push,
-    sources_list,
-    sources_runs_begin,
-    sources_runs_cancel,
-    sources_runs_complete,
-    sources_runs_get,
-    sources_runs_items,
-    sources_runs_list,
-    sources_runs_retry_failed,
-    sources_sync,
-    sources_update,
-)
-from .._api.api.status import memories_status
-from .._api.api.webhooks import (
-    webhooks_change,
-    webhooks_create,
-    webhooks_delete,
-    webhooks_deliveries_get,
-    webhooks_deliveries_list,
-    webhooks_deliveries_redeliver,
-    webhooks_get,
-    webhooks_list,
-    webhooks_recover,
-    webhooks_rotate,
-    webhooks_test,
-)
 from .._api.types import UNSET, Unset
 from .core import AsyncCore, AsyncPager, AsyncResource
 
@@ -149,7 +19,7 @@ class AsyncNamespaces(AsyncResource):
     async def create(self, *, name: str, sparse: bool | Unset = UNSET) -> m.NamespaceCreated:
         """Create a namespace."""
         return await self._core.call(
-            namespaces_create.asyncio_detailed,
+            api.namespaces.namespaces_create.asyncio_detailed,
             m.NamespaceCreated,
             body=m.CreateNamespace.from_dict(_policy.body(name=name, sparse=sparse)),
         )
@@ -161,18 +31,22 @@ class AsyncNamespaces(AsyncResource):
 
         async def fetch(cursor: str | Unset) -> m.NamespacePage:
             return await self._core.call(
-                namespaces_list.asyncio_detailed, m.NamespacePage, limit=limit, prefix=prefix, cursor=cursor
+                api.namespaces.namespaces_list.asyncio_detailed,
+                m.NamespacePage,
+                limit=limit,
+                prefix=prefix,
+                cursor=cursor,
             )
 
         return AsyncPager(fetch, lambda page: page.namespaces, lambda page: page.next_cursor, cursor)
 
     async def get(self, namespace: str) -> m.Namespace:
         """Read a namespace."""
-        return await self._core.call(namespaces_get.asyncio_detailed, m.Namespace, namespace)
+        return await self._core.call(api.namespaces.namespaces_get.asyncio_detailed, m.Namespace, namespace)
 
     async def delete(self, namespace: str) -> m.NamespaceDeleted:
         """Delete a namespace and every document in it."""
-        return await self._core.call(namespaces_delete.asyncio_detailed, m.NamespaceDeleted, namespace)
+        return await self._core.call(api.namespaces.namespaces_delete.asyncio_detailed, m.NamespaceDeleted, namespace)
 
     async def query(
         self,
@@ -195,7 +69,7 @@ class AsyncNamespaces(AsyncResource):
     ) -> m.QueryResult:
         """Find the chunks that answer a query."""
         return await self._core.call(
-            namespaces_query.asyncio_detailed,
+            api.query.namespaces_query.asyncio_detailed,
             m.QueryResult,
             namespace,
             body=m.QueryRequest.from_dict(
@@ -236,7 +110,7 @@ class AsyncDocuments(AsyncResource):
 
         async def fetch(cursor: str | Unset) -> m.DocumentPage:
             return await self._core.call(
-                documents_list.asyncio_detailed,
+                api.documents.documents_list.asyncio_detailed,
                 m.DocumentPage,
                 namespace,
                 limit=limit,
@@ -258,7 +132,12 @@ class AsyncDocuments(AsyncResource):
     ) -> m.Document:
         """Read a document."""
         return await self._core.call(
-            documents_get.asyncio_detailed, m.Document, namespace, id, include=include, if_none_match=if_none_match
+            api.documents.documents_get.asyncio_detailed,
+            m.Document,
+            namespace,
+            id,
+            include=include,
+            if_none_match=if_none_match,
         )
 
     async def delete(
@@ -266,7 +145,7 @@ class AsyncDocuments(AsyncResource):
     ) -> m.DocumentDeletedSome:
         """Delete documents by ids or by filter."""
         return await self._core.call(
-            documents_delete.asyncio_detailed,
+            api.documents.documents_delete.asyncio_detailed,
             m.DocumentDeletedSome,
             namespace,
             body=m.DeleteDocuments.from_dict(_policy.body(ids=ids, filter=filter)),
@@ -282,7 +161,9 @@ class AsyncDocuments(AsyncResource):
         """Write documents; the answer comes when they are on disk and found by the next query."""
         given = _policy.body(documents=documents, expect_sparse=expect_sparse)
         body = m.WriteDocuments.from_dict(given)
-        return await self._core.call(documents_write.asyncio_detailed, m.DocumentWritten, namespace, body=body)
+        return await self._core.call(
+            api.documents.documents_write.asyncio_detailed, m.DocumentWritten, namespace, body=body
+        )
 
     async def write_later(
         self,
@@ -295,12 +176,18 @@ class AsyncDocuments(AsyncResource):
         given = _policy.body(documents=documents, expect_sparse=expect_sparse)
         body = m.WriteDocuments.from_dict(given)
         return await self._core.call(
-            documents_write.asyncio_detailed, m.DocumentOperation, namespace, body=body, prefer="respond-async"
+            api.documents.documents_write.asyncio_detailed,
+            m.DocumentOperation,
+            namespace,
+            body=body,
+            prefer="respond-async",
         )
 
     async def operation(self, namespace: str, operation: str) -> m.DocumentOperation:
         """How far a write is that was left to the server."""
-        return await self._core.call(operations_get.asyncio_detailed, m.DocumentOperation, namespace, operation)
+        return await self._core.call(
+            api.documents.operations_get.asyncio_detailed, m.DocumentOperation, namespace, operation
+        )
 
     async def wait(self, namespace: str, operation: str, *, every: float = 0.5) -> m.DocumentOperation:
         """The operation when it has succeeded; OperationFailedError where it has failed."""
@@ -319,7 +206,7 @@ class AsyncFiles(AsyncResource):
 
     async def formats(self) -> m.FileFormats:
         """List the formats of files that are read."""
-        return await self._core.call(formats_list.asyncio_detailed, m.FileFormats)
+        return await self._core.call(api.documents.formats_list.asyncio_detailed, m.FileFormats)
 
     async def upload(
         self,
@@ -335,7 +222,7 @@ class AsyncFiles(AsyncResource):
             for file in given:
                 file.payload.seek(0)
             return await self._core.once(
-                files_upload.asyncio_detailed,
+                api.documents.files_upload.asyncio_detailed,
                 m.FileUploaded,
                 namespace,
                 body=m.FileForm(file=given, metadata=told),
@@ -354,7 +241,7 @@ class AsyncFiles(AsyncResource):
             for file in given:
                 file.payload.seek(0)
             return await self._core.once(
-                files_upload.asyncio_detailed,
+                api.documents.files_upload.asyncio_detailed,
                 m.FileAccepted,
                 namespace,
                 body=m.FileForm(file=given, metadata=told),
@@ -369,7 +256,7 @@ class AsyncQueries(AsyncResource):
 
     async def list(self, namespace: str) -> m.CheckSavedList:
         """List the saved queries of a namespace."""
-        return await self._core.call(queries_list.asyncio_detailed, m.CheckSavedList, namespace)
+        return await self._core.call(api.query.queries_list.asyncio_detailed, m.CheckSavedList, namespace)
 
     async def save(
         self,
@@ -386,7 +273,7 @@ class AsyncQueries(AsyncResource):
     ) -> m.CheckSaved:
         """Save a query with the documents that it should find."""
         return await self._core.call(
-            queries_save.asyncio_detailed,
+            api.query.queries_save.asyncio_detailed,
             m.CheckSaved,
             namespace,
             name,
@@ -405,11 +292,11 @@ class AsyncQueries(AsyncResource):
 
     async def delete(self, namespace: str, name: str) -> m.CheckRemoved:
         """Delete a saved query."""
-        return await self._core.call(queries_delete.asyncio_detailed, m.CheckRemoved, namespace, name)
+        return await self._core.call(api.query.queries_delete.asyncio_detailed, m.CheckRemoved, namespace, name)
 
     async def run(self, namespace: str) -> m.CheckReport:
         """Ask all saved queries of a namespace, and say which find what they should."""
-        return await self._core.call(queries_run.asyncio_detailed, m.CheckReport, namespace)
+        return await self._core.call(api.query.queries_run.asyncio_detailed, m.CheckReport, namespace)
 
 
 class AsyncMemory(AsyncResource):
@@ -427,7 +314,7 @@ class AsyncMemory(AsyncResource):
     ) -> m.MemoryResults:
         """Search the memories of one end user."""
         return await self._core.call(
-            memories_search.asyncio_detailed,
+            api.memories.memories_search.asyncio_detailed,
             m.MemoryResults,
             body=m.MemoryQuery.from_dict(
                 _policy.body(
@@ -454,7 +341,7 @@ class AsyncMemory(AsyncResource):
         """Save a memory. It is given a key of its own unless it has one, to be repeatable."""
         key = _policy.idempotency_key() if isinstance(idempotency_key, Unset) else idempotency_key
         return await self._core.call(
-            memories_save.asyncio_detailed,
+            api.memories.memories_save.asyncio_detailed,
             m.MemorySavedOne,
             body=m.MemorySave.from_dict(
                 _policy.body(
@@ -480,7 +367,7 @@ class AsyncMemory(AsyncResource):
 
         async def fetch(cursor: str | Unset) -> m.MemoryPage:
             return await self._core.call(
-                memories_list.asyncio_detailed,
+                api.memories.memories_list.asyncio_detailed,
                 m.MemoryPage,
                 end_user_id=end_user_id,
                 container_tag=container_tag,
@@ -500,7 +387,7 @@ class AsyncMemory(AsyncResource):
         """Save up to 100 memories of one end user. It is given a key of its own unless it has one, to be repeatable."""
         key = _policy.idempotency_key() if isinstance(idempotency_key, Unset) else idempotency_key
         return await self._core.call(
-            memories_batch.asyncio_detailed,
+            api.memories.memories_batch.asyncio_detailed,
             m.MemorySavedBatch,
             body=m.MemoryBatch.from_dict(_policy.body(endUserId=end_user_id, memories=memories)),
             idempotency_key=key,
@@ -515,7 +402,7 @@ class AsyncMemory(AsyncResource):
     ) -> m.MemoryRemembered:
         """Remember messages of a conversation."""
         return await self._core.call(
-            memories_remember.asyncio_detailed,
+            api.memories.memories_remember.asyncio_detailed,
             m.MemoryRemembered,
             body=m.MemoryRemember.from_dict(
                 _policy.body(endUserId=end_user_id, messages=messages, containerTag=container_tag)
@@ -536,7 +423,7 @@ class AsyncMemory(AsyncResource):
     ) -> m.MemoryContextBlock:
         """Make a block for a prompt of what is remembered of a message."""
         return await self._core.call(
-            memories_context.asyncio_detailed,
+            api.memories.memories_context.asyncio_detailed,
             m.MemoryContextBlock,
             body=m.MemoryContextQuery.from_dict(
                 _policy.body(
@@ -555,7 +442,7 @@ class AsyncMemory(AsyncResource):
     async def delete(self, *, end_user_id: str, ids: Sequence[str]) -> m.MemoryDeleted:
         """Delete memories by id."""
         return await self._core.call(
-            memories_delete.asyncio_detailed,
+            api.memories.memories_delete.asyncio_detailed,
             m.MemoryDeleted,
             body=m.MemoryDelete.from_dict(_policy.body(endUserId=end_user_id, ids=ids)),
         )
@@ -575,7 +462,7 @@ class AsyncMemory(AsyncResource):
     ) -> m.MemoryApplied:
         """Write a version of a source-owned memory."""
         return await self._core.call(
-            memories_upsert.asyncio_detailed,
+            api.memories.memories_upsert.asyncio_detailed,
             m.MemoryApplied,
             external_id,
             body=m.MemoryUpsert.from_dict(
@@ -604,7 +491,7 @@ class AsyncMemory(AsyncResource):
     ) -> m.MemoryApplied:
         """Tombstone a source-owned memory."""
         return await self._core.call(
-            memories_tombstone.asyncio_detailed,
+            api.memories.memories_tombstone.asyncio_detailed,
             m.MemoryApplied,
             external_id,
             end_user_id=end_user_id,
@@ -617,12 +504,16 @@ class AsyncMemory(AsyncResource):
     async def get(self, external_id: str, *, end_user_id: str, source: str) -> m.MemoryApplied:
         """Read a source-owned memory's record with its latest receipt."""
         return await self._core.call(
-            memories_get.asyncio_detailed, m.MemoryApplied, external_id, end_user_id=end_user_id, source=source
+            api.memories.memories_get.asyncio_detailed,
+            m.MemoryApplied,
+            external_id,
+            end_user_id=end_user_id,
+            source=source,
         )
 
     async def status(self) -> m.MemoryStatus:
         """Check the integration."""
-        return await self._core.call(memories_status.asyncio_detailed, m.MemoryStatus)
+        return await self._core.call(api.status.memories_status.asyncio_detailed, m.MemoryStatus)
 
     async def recall(
         self,
@@ -637,7 +528,7 @@ class AsyncMemory(AsyncResource):
     ) -> m.RecallAnswer:
         """Answer a question from the memories of one end user."""
         return await self._core.call(
-            memories_recall.asyncio_detailed,
+            api.recall.memories_recall.asyncio_detailed,
             m.RecallAnswer,
             body=m.RecallRequest.from_dict(
                 _policy.body(
@@ -661,7 +552,7 @@ class AsyncGrants(AsyncResource):
     ) -> m.MemoryGranted:
         """Let a source system write an end user's memories."""
         return await self._core.call(
-            grants_create.asyncio_detailed,
+            api.end_users.grants_create.asyncio_detailed,
             m.MemoryGranted,
             repeatable=False,
             body=m.MemoryCreateGrant.from_dict(_policy.body(endUserId=end_user_id, source=source, secrets=secrets)),
@@ -669,11 +560,13 @@ class AsyncGrants(AsyncResource):
 
     async def list(self, *, end_user_id: str) -> m.MemoryGrants:
         """List the grants of an end user, newest first."""
-        return await self._core.call(grants_list.asyncio_detailed, m.MemoryGrants, end_user_id=end_user_id)
+        return await self._core.call(
+            api.end_users.grants_list.asyncio_detailed, m.MemoryGrants, end_user_id=end_user_id
+        )
 
     async def revoke(self, id: str) -> m.MemoryGranted:
         """Revoke a grant."""
-        return await self._core.call(grants_revoke.asyncio_detailed, m.MemoryGranted, id)
+        return await self._core.call(api.end_users.grants_revoke.asyncio_detailed, m.MemoryGranted, id)
 
 
 class AsyncUsers(AsyncResource):
@@ -681,7 +574,7 @@ class AsyncUsers(AsyncResource):
 
     async def erase(self, end_user_id: str) -> m.MemoryErasedUser:
         """Erase an end user for good."""
-        return await self._core.call(users_erase.asyncio_detailed, m.MemoryErasedUser, end_user_id)
+        return await self._core.call(api.end_users.users_erase.asyncio_detailed, m.MemoryErasedUser, end_user_id)
 
 
 class AsyncModels(AsyncResource):
@@ -689,11 +582,11 @@ class AsyncModels(AsyncResource):
 
     async def list(self, *, kind: Literal["embedding", "sparse", "rerank", "answer"] | Unset = UNSET) -> m.ModelList:
         """List the models."""
-        return await self._core.call(models_list.asyncio_detailed, m.ModelList, kind=kind)
+        return await self._core.call(api.models.models_list.asyncio_detailed, m.ModelList, kind=kind)
 
     async def get(self, id: str) -> m.Model:
         """Read a model."""
-        return await self._core.call(models_get.asyncio_detailed, m.Model, id)
+        return await self._core.call(api.models.models_get.asyncio_detailed, m.Model, id)
 
 
 class AsyncSourceItems(AsyncResource):
@@ -712,7 +605,7 @@ class AsyncSourceItems(AsyncResource):
 
         async def fetch(cursor: str | Unset) -> m.SourceItems:
             return await self._core.call(
-                sources_items_list.asyncio_detailed,
+                api.sources.sources_items_list.asyncio_detailed,
                 m.SourceItems,
                 id,
                 status=status,
@@ -728,7 +621,7 @@ class AsyncSourceItems(AsyncResource):
     ) -> m.SourcePushed:
         """Bring items of a source of kind push."""
         return await self._core.call(
-            sources_items_push.asyncio_detailed,
+            api.sources.sources_items_push.asyncio_detailed,
             m.SourcePushed,
             id,
             body=m.SourcePushItems.from_dict(_policy.body(items=items, run_id=run_id)),
@@ -745,7 +638,7 @@ class AsyncSourceRuns(AsyncResource):
 
         async def fetch(cursor: str | Unset) -> m.SourceRuns:
             return await self._core.call(
-                sources_runs_list.asyncio_detailed, m.SourceRuns, id, limit=limit, cursor=cursor
+                api.sources.sources_runs_list.asyncio_detailed, m.SourceRuns, id, limit=limit, cursor=cursor
             )
 
         return AsyncPager(fetch, lambda page: page.runs, lambda page: page.next_cursor, cursor)
@@ -753,7 +646,7 @@ class AsyncSourceRuns(AsyncResource):
     async def begin(self, id: str, *, mode: Literal["full"] | Unset | None = UNSET) -> m.SourceBegun:
         """Begin to bring everything that a source of kind push has."""
         return await self._core.call(
-            sources_runs_begin.asyncio_detailed,
+            api.sources.sources_runs_begin.asyncio_detailed,
             m.SourceBegun,
             id,
             repeatable=False,
@@ -762,7 +655,7 @@ class AsyncSourceRuns(AsyncResource):
 
     async def get(self, id: str, run: str) -> m.SourceRun:
         """Read a run."""
-        return await self._core.call(sources_runs_get.asyncio_detailed, m.SourceRun, id, run)
+        return await self._core.call(api.sources.sources_runs_get.asyncio_detailed, m.SourceRun, id, run)
 
     def items(
         self,
@@ -777,7 +670,7 @@ class AsyncSourceRuns(AsyncResource):
 
         async def fetch(cursor: str | Unset) -> m.SourceRunItems:
             return await self._core.call(
-                sources_runs_items.asyncio_detailed,
+                api.sources.sources_runs_items.asyncio_detailed,
                 m.SourceRunItems,
                 id,
                 run,
@@ -790,16 +683,18 @@ class AsyncSourceRuns(AsyncResource):
 
     async def cancel(self, id: str, run: str) -> m.SourceRun:
         """Cancel a run."""
-        return await self._core.call(sources_runs_cancel.asyncio_detailed, m.SourceRun, id, run)
+        return await self._core.call(api.sources.sources_runs_cancel.asyncio_detailed, m.SourceRun, id, run)
 
     async def retry_failed(self, id: str, run: str) -> m.SourceRun:
         """Try a run's failed items again."""
-        return await self._core.call(sources_runs_retry_failed.asyncio_detailed, m.SourceRun, id, run, repeatable=False)
+        return await self._core.call(
+            api.sources.sources_runs_retry_failed.asyncio_detailed, m.SourceRun, id, run, repeatable=False
+        )
 
     async def complete(self, id: str, run: str, *, snapshot: bool | Unset = UNSET) -> m.SourceRun:
         """End a run of a source of kind push."""
         return await self._core.call(
-            sources_runs_complete.asyncio_detailed,
+            api.sources.sources_runs_complete.asyncio_detailed,
             m.SourceRun,
             id,
             run,
@@ -818,7 +713,7 @@ class AsyncSources(AsyncResource):
 
     async def kinds(self) -> m.SourceKinds:
         """List the kinds of sources."""
-        return await self._core.call(source_kinds_list.asyncio_detailed, m.SourceKinds)
+        return await self._core.call(api.sources.source_kinds_list.asyncio_detailed, m.SourceKinds)
 
     async def create(
         self,
@@ -835,7 +730,7 @@ class AsyncSources(AsyncResource):
     ) -> m.Source:
         """Connect a source."""
         return await self._core.call(
-            sources_create.asyncio_detailed,
+            api.sources.sources_create.asyncio_detailed,
             m.Source,
             repeatable=False,
             body=m.CreateSource.from_dict(
@@ -866,7 +761,7 @@ class AsyncSources(AsyncResource):
 
         async def fetch(cursor: str | Unset) -> m.Sources:
             return await self._core.call(
-                sources_list.asyncio_detailed,
+                api.sources.sources_list.asyncio_detailed,
                 m.Sources,
                 limit=limit,
                 namespace=namespace,
@@ -887,14 +782,14 @@ class AsyncSources(AsyncResource):
     ) -> m.SourceChecked:
         """Try a source's settings."""
         return await self._core.call(
-            sources_check.asyncio_detailed,
+            api.sources.sources_check.asyncio_detailed,
             m.SourceChecked,
             body=m.CheckSource.from_dict(_policy.body(kind=kind, config=config, secrets=secrets, source_id=source_id)),
         )
 
     async def get(self, id: str) -> m.Source:
         """Read a source."""
-        return await self._core.call(sources_get.asyncio_detailed, m.Source, id)
+        return await self._core.call(api.sources.sources_get.asyncio_detailed, m.Source, id)
 
     async def update(
         self,
@@ -909,7 +804,7 @@ class AsyncSources(AsyncResource):
     ) -> m.Source:
         """Change a source."""
         return await self._core.call(
-            sources_update.asyncio_detailed,
+            api.sources.sources_update.asyncio_detailed,
             m.Source,
             id,
             body=m.UpdateSource.from_dict(
@@ -921,12 +816,12 @@ class AsyncSources(AsyncResource):
 
     async def delete(self, id: str, *, documents: Literal["keep", "delete"] | Unset = UNSET) -> m.Source:
         """Disconnect a source."""
-        return await self._core.call(sources_delete.asyncio_detailed, m.Source, id, documents=documents)
+        return await self._core.call(api.sources.sources_delete.asyncio_detailed, m.Source, id, documents=documents)
 
     async def sync(self, id: str, *, full: bool | Unset = UNSET) -> m.SourceRun:
         """Start a run."""
         return await self._core.call(
-            sources_sync.asyncio_detailed,
+            api.sources.sources_sync.asyncio_detailed,
             m.SourceRun,
             id,
             repeatable=False,
@@ -936,7 +831,7 @@ class AsyncSources(AsyncResource):
     async def apply_deletions(self, id: str, *, max: int) -> m.SourceRun:
         """Apply withheld deletions."""
         return await self._core.call(
-            sources_apply_deletions.asyncio_detailed,
+            api.sources.sources_apply_deletions.asyncio_detailed,
             m.SourceRun,
             id,
             repeatable=False,
@@ -949,7 +844,7 @@ class AsyncEvents(AsyncResource):
 
     async def kinds(self) -> m.EventKindList:
         """List the kinds of events."""
-        return await self._core.call(event_kinds_list.asyncio_detailed, m.EventKindList)
+        return await self._core.call(api.events.event_kinds_list.asyncio_detailed, m.EventKindList)
 
     async def list(
         self,
@@ -961,12 +856,12 @@ class AsyncEvents(AsyncResource):
     ) -> m.EventPage:
         """Read what has happened."""
         return await self._core.call(
-            events_list.asyncio_detailed, m.EventPage, after=after, kinds=kinds, limit=limit, wait=wait
+            api.events.events_list.asyncio_detailed, m.EventPage, after=after, kinds=kinds, limit=limit, wait=wait
         )
 
     async def get(self, id: str) -> m.EventTold:
         """Read an event with its deliveries."""
-        return await self._core.call(events_get.asyncio_detailed, m.EventTold, id)
+        return await self._core.call(api.events.events_get.asyncio_detailed, m.EventTold, id)
 
     async def follow(
         self,
@@ -983,7 +878,7 @@ class AsyncEvents(AsyncResource):
         cursor = after
         while True:
             page = await self._core.longer(wait).call(
-                events_list.asyncio_detailed, m.EventPage, after=cursor, kinds=kinds, limit=1000, wait=wait
+                api.events.events_list.asyncio_detailed, m.EventPage, after=cursor, kinds=kinds, limit=1000, wait=wait
             )
             if page.missed and not ignore_missed:
                 raise errors.MissedEventsError(page.next_cursor)
@@ -1007,7 +902,7 @@ class AsyncWebhookDeliveries(AsyncResource):
 
         async def fetch(cursor: str | Unset) -> m.WebhookDeliveries:
             return await self._core.call(
-                webhooks_deliveries_list.asyncio_detailed,
+                api.webhooks.webhooks_deliveries_list.asyncio_detailed,
                 m.WebhookDeliveries,
                 id,
                 status=status,
@@ -1019,12 +914,18 @@ class AsyncWebhookDeliveries(AsyncResource):
 
     async def get(self, id: str, delivery_id: str) -> m.WebhookDelivery:
         """Read a delivery with its attempts."""
-        return await self._core.call(webhooks_deliveries_get.asyncio_detailed, m.WebhookDelivery, id, delivery_id)
+        return await self._core.call(
+            api.webhooks.webhooks_deliveries_get.asyncio_detailed, m.WebhookDelivery, id, delivery_id
+        )
 
     async def redeliver(self, id: str, delivery_id: str) -> m.WebhookDelivery:
         """Send an event again."""
         return await self._core.call(
-            webhooks_deliveries_redeliver.asyncio_detailed, m.WebhookDelivery, id, delivery_id, repeatable=False
+            api.webhooks.webhooks_deliveries_redeliver.asyncio_detailed,
+            m.WebhookDelivery,
+            id,
+            delivery_id,
+            repeatable=False,
         )
 
 
@@ -1046,7 +947,7 @@ class AsyncWebhooks(AsyncResource):
     ) -> m.WebhookMade:
         """Make a webhook."""
         return await self._core.call(
-            webhooks_create.asyncio_detailed,
+            api.webhooks.webhooks_create.asyncio_detailed,
             m.WebhookMade,
             repeatable=False,
             body=m.WebhookCreate.from_dict(
@@ -1056,11 +957,11 @@ class AsyncWebhooks(AsyncResource):
 
     async def list(self) -> m.Webhooks:
         """List webhooks."""
-        return await self._core.call(webhooks_list.asyncio_detailed, m.Webhooks)
+        return await self._core.call(api.webhooks.webhooks_list.asyncio_detailed, m.Webhooks)
 
     async def get(self, id: str) -> m.Webhook:
         """Read a webhook."""
-        return await self._core.call(webhooks_get.asyncio_detailed, m.Webhook, id)
+        return await self._core.call(api.webhooks.webhooks_get.asyncio_detailed, m.Webhook, id)
 
     async def change(
         self,
@@ -1073,7 +974,7 @@ class AsyncWebhooks(AsyncResource):
     ) -> m.Webhook:
         """Change a webhook."""
         return await self._core.call(
-            webhooks_change.asyncio_detailed,
+            api.webhooks.webhooks_change.asyncio_detailed,
             m.Webhook,
             id,
             body=m.WebhookChange.from_dict(
@@ -1083,16 +984,16 @@ class AsyncWebhooks(AsyncResource):
 
     async def delete(self, id: str) -> m.WebhookDeleted:
         """Delete a webhook."""
-        return await self._core.call(webhooks_delete.asyncio_detailed, m.WebhookDeleted, id)
+        return await self._core.call(api.webhooks.webhooks_delete.asyncio_detailed, m.WebhookDeleted, id)
 
     async def test(self, id: str) -> m.WebhookTested:
         """Send a test to a webhook."""
-        return await self._core.call(webhooks_test.asyncio_detailed, m.WebhookTested, id, repeatable=False)
+        return await self._core.call(api.webhooks.webhooks_test.asyncio_detailed, m.WebhookTested, id, repeatable=False)
 
     async def rotate(self, id: str, *, overlap: str | Unset = UNSET, force: bool | Unset = UNSET) -> m.WebhookMade:
         """Replace the secret of a webhook."""
         return await self._core.call(
-            webhooks_rotate.asyncio_detailed,
+            api.webhooks.webhooks_rotate.asyncio_detailed,
             m.WebhookMade,
             id,
             repeatable=False,
@@ -1104,7 +1005,7 @@ class AsyncWebhooks(AsyncResource):
     ) -> m.WebhookRecovered:
         """Send what a webhook has not taken."""
         return await self._core.call(
-            webhooks_recover.asyncio_detailed,
+            api.webhooks.webhooks_recover.asyncio_detailed,
             m.WebhookRecovered,
             id,
             body=m.WebhookRecover.from_dict(_policy.body(since=since, until=until)),
@@ -1117,7 +1018,7 @@ class AsyncAdminOrganizations(AsyncResource):
     async def create(self, *, name: str) -> m.AdminOrganization:
         """Make an organization."""
         return await self._core.call(
-            admin_organizations_create.asyncio_detailed,
+            api.admin_organizations.admin_organizations_create.asyncio_detailed,
             m.AdminOrganization,
             repeatable=False,
             body=m.AdminCreateOrganization.from_dict(_policy.body(name=name)),
@@ -1130,21 +1031,26 @@ class AsyncAdminOrganizations(AsyncResource):
 
         async def fetch(cursor: str | Unset) -> m.AdminOrganizations:
             return await self._core.call(
-                admin_organizations_list.asyncio_detailed, m.AdminOrganizations, limit=limit, cursor=cursor
+                api.admin_organizations.admin_organizations_list.asyncio_detailed,
+                m.AdminOrganizations,
+                limit=limit,
+                cursor=cursor,
             )
 
         return AsyncPager(fetch, lambda page: page.organizations, lambda page: page.next_cursor, cursor)
 
     async def get(self, org: str) -> m.AdminOrganization:
         """Read an organization."""
-        return await self._core.call(admin_organizations_get.asyncio_detailed, m.AdminOrganization, org)
+        return await self._core.call(
+            api.admin_organizations.admin_organizations_get.asyncio_detailed, m.AdminOrganization, org
+        )
 
     async def change(
         self, org: str, *, name: str | Unset | None = UNSET, suspended: bool | Unset | None = UNSET
     ) -> m.AdminOrganization:
         """Rename, suspend or resume an organization."""
         return await self._core.call(
-            admin_organizations_change.asyncio_detailed,
+            api.admin_organizations.admin_organizations_change.asyncio_detailed,
             m.AdminOrganization,
             org,
             body=m.AdminChangeOrganization.from_dict(_policy.body(name=name, suspended=suspended)),
@@ -1153,7 +1059,10 @@ class AsyncAdminOrganizations(AsyncResource):
     async def delete(self, org: str, *, name: str) -> m.AdminOrganizationDeletion:
         """Delete an organization with everything in it."""
         return await self._core.call(
-            admin_organizations_delete.asyncio_detailed, m.AdminOrganizationDeletion, org, name=name
+            api.admin_organizations.admin_organizations_delete.asyncio_detailed,
+            m.AdminOrganizationDeletion,
+            org,
+            name=name,
         )
 
 
@@ -1175,7 +1084,7 @@ class AsyncAdminKeys(AsyncResource):
     ) -> m.AdminIssuedKey:
         """Make a key; its secret is in this answer alone."""
         return await self._core.call(
-            admin_keys_create.asyncio_detailed,
+            api.admin_keys.admin_keys_create.asyncio_detailed,
             m.AdminIssuedKey,
             org,
             repeatable=False,
@@ -1199,13 +1108,15 @@ class AsyncAdminKeys(AsyncResource):
         """List an organization's keys."""
 
         async def fetch(cursor: str | Unset) -> m.AdminKeys:
-            return await self._core.call(admin_keys_list.asyncio_detailed, m.AdminKeys, org, limit=limit, cursor=cursor)
+            return await self._core.call(
+                api.admin_keys.admin_keys_list.asyncio_detailed, m.AdminKeys, org, limit=limit, cursor=cursor
+            )
 
         return AsyncPager(fetch, lambda page: page.keys, lambda page: page.next_cursor, cursor)
 
     async def get(self, org: str, id: str) -> m.AdminKey:
         """Read a key's description."""
-        return await self._core.call(admin_keys_get.asyncio_detailed, m.AdminKey, org, id)
+        return await self._core.call(api.admin_keys.admin_keys_get.asyncio_detailed, m.AdminKey, org, id)
 
     async def change(
         self,
@@ -1219,7 +1130,7 @@ class AsyncAdminKeys(AsyncResource):
     ) -> m.AdminKey:
         """Change a key's name, limits, default namespace or read-only state."""
         return await self._core.call(
-            admin_keys_change.asyncio_detailed,
+            api.admin_keys.admin_keys_change.asyncio_detailed,
             m.AdminKey,
             org,
             id,
@@ -1230,7 +1141,7 @@ class AsyncAdminKeys(AsyncResource):
 
     async def revoke(self, org: str, id: str) -> m.AdminRevoked:
         """Revoke a key, within a second everywhere."""
-        return await self._core.call(admin_keys_revoke.asyncio_detailed, m.AdminRevoked, org, id)
+        return await self._core.call(api.admin_keys.admin_keys_revoke.asyncio_detailed, m.AdminRevoked, org, id)
 
     async def rotate(
         self,
@@ -1242,7 +1153,7 @@ class AsyncAdminKeys(AsyncResource):
     ) -> m.AdminIssuedKey:
         """Make a new secret with a key's rights."""
         return await self._core.call(
-            admin_keys_rotate.asyncio_detailed,
+            api.admin_keys.admin_keys_rotate.asyncio_detailed,
             m.AdminIssuedKey,
             org,
             id,
@@ -1269,7 +1180,7 @@ class AsyncAdminIntegrationKeys(AsyncResource):
     ) -> m.AdminIssuedKey:
         """Make a key of an integration; its secret is in this answer alone."""
         return await self._core.call(
-            admin_integrations_keys_create.asyncio_detailed,
+            api.admin_integrations.admin_integrations_keys_create.asyncio_detailed,
             m.AdminIssuedKey,
             org,
             integration,
@@ -1288,7 +1199,12 @@ class AsyncAdminIntegrationKeys(AsyncResource):
 
         async def fetch(cursor: str | Unset) -> m.AdminKeys:
             return await self._core.call(
-                admin_integrations_keys_list.asyncio_detailed, m.AdminKeys, org, integration, limit=limit, cursor=cursor
+                api.admin_integrations.admin_integrations_keys_list.asyncio_detailed,
+                m.AdminKeys,
+                org,
+                integration,
+                limit=limit,
+                cursor=cursor,
             )
 
         return AsyncPager(fetch, lambda page: page.keys, lambda page: page.next_cursor, cursor)
@@ -1311,7 +1227,7 @@ class AsyncAdminIntegrations(AsyncResource):
     ) -> m.AdminIntegration:
         """Make an integration."""
         return await self._core.call(
-            admin_integrations_create.asyncio_detailed,
+            api.admin_integrations.admin_integrations_create.asyncio_detailed,
             m.AdminIntegration,
             org,
             repeatable=False,
@@ -1327,14 +1243,20 @@ class AsyncAdminIntegrations(AsyncResource):
 
         async def fetch(cursor: str | Unset) -> m.AdminIntegrations:
             return await self._core.call(
-                admin_integrations_list.asyncio_detailed, m.AdminIntegrations, org, limit=limit, cursor=cursor
+                api.admin_integrations.admin_integrations_list.asyncio_detailed,
+                m.AdminIntegrations,
+                org,
+                limit=limit,
+                cursor=cursor,
             )
 
         return AsyncPager(fetch, lambda page: page.integrations, lambda page: page.next_cursor, cursor)
 
     async def get(self, org: str, integration: str) -> m.AdminIntegration:
         """Read an integration."""
-        return await self._core.call(admin_integrations_get.asyncio_detailed, m.AdminIntegration, org, integration)
+        return await self._core.call(
+            api.admin_integrations.admin_integrations_get.asyncio_detailed, m.AdminIntegration, org, integration
+        )
 
     async def change(
         self,
@@ -1347,7 +1269,7 @@ class AsyncAdminIntegrations(AsyncResource):
     ) -> m.AdminIntegration:
         """Change an integration's name or quotas."""
         return await self._core.call(
-            admin_integrations_change.asyncio_detailed,
+            api.admin_integrations.admin_integrations_change.asyncio_detailed,
             m.AdminIntegration,
             org,
             integration,
@@ -1367,7 +1289,11 @@ class AsyncAdminNamespaces(AsyncResource):
 
         async def fetch(cursor: str | Unset) -> m.AdminNamespaces:
             return await self._core.call(
-                admin_namespaces_list.asyncio_detailed, m.AdminNamespaces, org, limit=limit, cursor=cursor
+                api.admin_namespaces.admin_namespaces_list.asyncio_detailed,
+                m.AdminNamespaces,
+                org,
+                limit=limit,
+                cursor=cursor,
             )
 
         return AsyncPager(fetch, lambda page: page.namespaces, lambda page: page.next_cursor, cursor)
@@ -1385,7 +1311,7 @@ class AsyncAdminNamespaces(AsyncResource):
     ) -> m.AdminReindexing:
         """Recompute a namespace's vectors with the configured models."""
         return await self._core.call(
-            admin_namespaces_reindex.asyncio_detailed,
+            api.admin_namespaces.admin_namespaces_reindex.asyncio_detailed,
             m.AdminReindexing,
             org,
             namespace,
@@ -1397,21 +1323,29 @@ class AsyncAdminNamespaces(AsyncResource):
 
     async def reindexing(self, org: str, namespace: str) -> m.AdminReindexing:
         """Say how far the reindexing of a namespace is."""
-        return await self._core.call(admin_namespaces_reindexing.asyncio_detailed, m.AdminReindexing, org, namespace)
+        return await self._core.call(
+            api.admin_namespaces.admin_namespaces_reindexing.asyncio_detailed, m.AdminReindexing, org, namespace
+        )
 
     async def discard(self, org: str, namespace: str) -> m.AdminDiscarded:
         """Discard what is kept of a namespace since it was reindexed, or what is held."""
-        return await self._core.call(admin_namespaces_discard.asyncio_detailed, m.AdminDiscarded, org, namespace)
+        return await self._core.call(
+            api.admin_namespaces.admin_namespaces_discard.asyncio_detailed, m.AdminDiscarded, org, namespace
+        )
 
     def export(self, org: str, namespace: str, *, vectors: bool = True) -> AsyncIterator[Any]:
         """The objects of an export of a namespace, as they come."""
-        return self._core.lines(admin_namespaces_export._get_kwargs(org, namespace, vectors=vectors))
+        return self._core.lines(
+            api.admin_namespaces.admin_namespaces_export._get_kwargs(org, namespace, vectors=vectors)
+        )
 
     async def import_(
         self, org: str, namespace: str, content: bytes, *, on_conflict: Literal["fail", "skip", "replace"] = "fail"
     ) -> m.AdminImportedNamespace:
         """Take in what an export wrote."""
-        given = admin_namespaces_import._get_kwargs(org, namespace, body=_policy.NO_FILE, on_conflict=on_conflict)
+        given = api.admin_namespaces.admin_namespaces_import._get_kwargs(
+            org, namespace, body=_policy.NO_FILE, on_conflict=on_conflict
+        )
         return m.AdminImportedNamespace.from_dict(await self._core.json({**given, "content": content}))
 
 
@@ -1431,7 +1365,7 @@ class AsyncAdminEndUsers(AsyncResource):
 
         async def fetch(cursor: str | Unset) -> m.AdminEndUsers:
             return await self._core.call(
-                admin_end_users_list.asyncio_detailed,
+                api.admin_end_users.admin_end_users_list.asyncio_detailed,
                 m.AdminEndUsers,
                 org,
                 limit=limit,
@@ -1445,7 +1379,7 @@ class AsyncAdminEndUsers(AsyncResource):
     async def erase(self, id: str, *, integration: str, organization: str | Unset = UNSET) -> m.AdminCertificate:
         """Erase an end user for good and answer the certificate."""
         return await self._core.call(
-            admin_end_users_erase.asyncio_detailed,
+            api.admin_end_users.admin_end_users_erase.asyncio_detailed,
             m.AdminCertificate,
             id,
             organization=organization,
@@ -1457,7 +1391,7 @@ class AsyncAdminEndUsers(AsyncResource):
     ) -> m.AdminReindexing:
         """Recompute the vectors of an end user's memories with the configured models."""
         return await self._core.call(
-            admin_end_users_reindex.asyncio_detailed,
+            api.admin_end_users.admin_end_users_reindex.asyncio_detailed,
             m.AdminReindexing,
             id,
             repeatable=False,
@@ -1469,7 +1403,7 @@ class AsyncAdminEndUsers(AsyncResource):
     async def reindexing(self, id: str, *, integration: str, organization: str | Unset = UNSET) -> m.AdminReindexing:
         """Say how far the reindexing of an end user's memories is."""
         return await self._core.call(
-            admin_end_users_reindexing.asyncio_detailed,
+            api.admin_end_users.admin_end_users_reindexing.asyncio_detailed,
             m.AdminReindexing,
             id,
             organization=organization,
@@ -1478,7 +1412,9 @@ class AsyncAdminEndUsers(AsyncResource):
 
     def export(self, id: str, *, organization: str | Unset = UNSET, integration: str) -> AsyncIterator[Any]:
         """All that is kept of an end user, object by object as it comes."""
-        request = admin_end_users_export._get_kwargs(id, organization=organization, integration=integration)
+        request = api.admin_end_users.admin_end_users_export._get_kwargs(
+            id, organization=organization, integration=integration
+        )
         return self._core.lines(request)
 
 
@@ -1498,7 +1434,7 @@ class AsyncAdminJobs(AsyncResource):
 
         async def fetch(cursor: str | Unset) -> m.AdminJobs:
             return await self._core.call(
-                admin_jobs_list.asyncio_detailed,
+                api.admin_jobs.admin_jobs_list.asyncio_detailed,
                 m.AdminJobs,
                 limit=limit,
                 organization=organization,
@@ -1511,11 +1447,11 @@ class AsyncAdminJobs(AsyncResource):
 
     async def get(self, job: str) -> m.AdminJob:
         """Read how far a job is."""
-        return await self._core.call(admin_jobs_get.asyncio_detailed, m.AdminJob, job)
+        return await self._core.call(api.admin_jobs.admin_jobs_get.asyncio_detailed, m.AdminJob, job)
 
     async def cancel(self, job: str) -> m.AdminJob:
         """End a job early."""
-        return await self._core.call(admin_jobs_cancel.asyncio_detailed, m.AdminJob, job)
+        return await self._core.call(api.admin_jobs.admin_jobs_cancel.asyncio_detailed, m.AdminJob, job)
 
 
 class AsyncAdminSettings(AsyncResource):
@@ -1523,7 +1459,7 @@ class AsyncAdminSettings(AsyncResource):
 
     async def get(self) -> m.AdminConfiguration:
         """Read the server's configuration."""
-        return await self._core.call(admin_settings_get.asyncio_detailed, m.AdminConfiguration)
+        return await self._core.call(api.admin_settings.admin_settings_get.asyncio_detailed, m.AdminConfiguration)
 
 
 class AsyncAdminMembers(AsyncResource):
@@ -1532,7 +1468,7 @@ class AsyncAdminMembers(AsyncResource):
     async def invite(self, org: str, *, email: str, role: Literal["owner", "admin", "viewer"]) -> m.MemberInvited:
         """Invite a person; the code is in this answer alone."""
         return await self._core.call(
-            admin_members_invite.asyncio_detailed,
+            api.admin_members.admin_members_invite.asyncio_detailed,
             m.MemberInvited,
             org,
             repeatable=False,
@@ -1546,14 +1482,14 @@ class AsyncAdminMembers(AsyncResource):
 
         async def fetch(cursor: str | Unset) -> m.Members:
             return await self._core.call(
-                admin_members_list.asyncio_detailed, m.Members, org, limit=limit, cursor=cursor
+                api.admin_members.admin_members_list.asyncio_detailed, m.Members, org, limit=limit, cursor=cursor
             )
 
         return AsyncPager(fetch, lambda page: page.members, lambda page: page.next_cursor, cursor)
 
     async def get(self, org: str, member: str) -> m.Member:
         """Read a member."""
-        return await self._core.call(admin_members_get.asyncio_detailed, m.Member, org, member)
+        return await self._core.call(api.admin_members.admin_members_get.asyncio_detailed, m.Member, org, member)
 
     async def change(
         self,
@@ -1566,7 +1502,7 @@ class AsyncAdminMembers(AsyncResource):
     ) -> m.Member:
         """Give a member another role, take signing in from one, or unbind an account."""
         return await self._core.call(
-            admin_members_change.asyncio_detailed,
+            api.admin_members.admin_members_change.asyncio_detailed,
             m.Member,
             org,
             member,
@@ -1575,12 +1511,18 @@ class AsyncAdminMembers(AsyncResource):
 
     async def remove(self, org: str, member: str) -> m.MemberRemoved:
         """Remove a member, whose sessions end at once."""
-        return await self._core.call(admin_members_remove.asyncio_detailed, m.MemberRemoved, org, member)
+        return await self._core.call(
+            api.admin_members.admin_members_remove.asyncio_detailed, m.MemberRemoved, org, member
+        )
 
     async def invite_again(self, org: str, member: str) -> m.MemberInvited:
         """Make another invitation; the code is in this answer alone."""
         return await self._core.call(
-            admin_members_invite_again.asyncio_detailed, m.MemberInvited, org, member, repeatable=False
+            api.admin_members.admin_members_invite_again.asyncio_detailed,
+            m.MemberInvited,
+            org,
+            member,
+            repeatable=False,
         )
 
 
@@ -1607,7 +1549,7 @@ class AsyncAdminAudit(AsyncResource):
 
         async def fetch(cursor: str | Unset) -> m.AuditRecords:
             return await self._core.call(
-                admin_audit_list.asyncio_detailed,
+                api.admin_audit.admin_audit_list.asyncio_detailed,
                 m.AuditRecords,
                 limit=limit,
                 organization=organization,
@@ -1627,7 +1569,9 @@ class AsyncAdminAudit(AsyncResource):
 
     async def verify(self, *, known: str | Unset = UNSET) -> m.AuditVerification:
         """Verify that no record was removed, changed or put in."""
-        return await self._core.call(admin_audit_verify.asyncio_detailed, m.AuditVerification, known=known)
+        return await self._core.call(
+            api.admin_audit.admin_audit_verify.asyncio_detailed, m.AuditVerification, known=known
+        )
 
     def export(
         self,
@@ -1644,7 +1588,7 @@ class AsyncAdminAudit(AsyncResource):
         refused: bool | Unset = UNSET,
     ) -> AsyncIterator[Any]:
         """The records, oldest first, all of them as they come."""
-        request = admin_audit_export._get_kwargs(
+        request = api.admin_audit.admin_audit_export._get_kwargs(
             organization=organization,
             actor=actor,
             key_id=key_id,
@@ -1674,7 +1618,7 @@ class AsyncAdminAudit(AsyncResource):
     ) -> str:
         """The same, as CSV."""
         return await self._core.text(
-            admin_audit_export_csv.asyncio_detailed,
+            api.admin_audit.admin_audit_export_csv.asyncio_detailed,
             organization=organization,
             actor=actor,
             key_id=key_id,
@@ -1708,7 +1652,7 @@ class AsyncAdminUsage(AsyncResource):
 
         async def fetch(cursor: str | Unset) -> m.UsageRows:
             return await self._core.call(
-                admin_usage_list.asyncio_detailed,
+                api.admin_usage.admin_usage_list.asyncio_detailed,
                 m.UsageRows,
                 limit=limit,
                 organization=organization,
@@ -1737,7 +1681,7 @@ class AsyncAdminUsage(AsyncResource):
 
         async def fetch(cursor: str | Unset) -> m.UsageAllKept:
             return await self._core.call(
-                admin_usage_bytes.asyncio_detailed,
+                api.admin_usage.admin_usage_bytes.asyncio_detailed,
                 m.UsageAllKept,
                 limit=limit,
                 organization=organization,
@@ -1762,7 +1706,7 @@ class AsyncAdminUsage(AsyncResource):
     ) -> str:
         """Usage as CSV, all of it."""
         return await self._core.text(
-            admin_usage_export_csv.asyncio_detailed,
+            api.admin_usage.admin_usage_export_csv.asyncio_detailed,
             organization=organization,
             namespace=namespace,
             integration_id=integration_id,
@@ -1778,7 +1722,7 @@ class AsyncAdminQuotas(AsyncResource):
 
     async def get(self, org: str) -> m.UsageQuotas:
         """Read an organization's quotas and what is used of them."""
-        return await self._core.call(admin_quotas_get.asyncio_detailed, m.UsageQuotas, org)
+        return await self._core.call(api.admin_usage.admin_quotas_get.asyncio_detailed, m.UsageQuotas, org)
 
     async def change(
         self,
@@ -1791,7 +1735,7 @@ class AsyncAdminQuotas(AsyncResource):
     ) -> m.UsageQuotas:
         """Change an organization's quotas."""
         return await self._core.call(
-            admin_quotas_change.asyncio_detailed,
+            api.admin_usage.admin_quotas_change.asyncio_detailed,
             m.UsageQuotas,
             org,
             body=m.UsageChangeQuotas.from_dict(
@@ -1814,12 +1758,18 @@ class AsyncAdminEvents(AsyncResource):
     ) -> m.EventPage:
         """Read what has happened in an organization."""
         return await self._core.call(
-            admin_events_list.asyncio_detailed, m.EventPage, org, after=after, kinds=kinds, limit=limit, wait=wait
+            api.admin_events.admin_events_list.asyncio_detailed,
+            m.EventPage,
+            org,
+            after=after,
+            kinds=kinds,
+            limit=limit,
+            wait=wait,
         )
 
     async def get(self, org: str, id: str) -> m.EventTold:
         """Read an event of an organization."""
-        return await self._core.call(admin_events_get.asyncio_detailed, m.EventTold, org, id)
+        return await self._core.call(api.admin_events.admin_events_get.asyncio_detailed, m.EventTold, org, id)
 
     async def follow(
         self,
@@ -1837,7 +1787,13 @@ class AsyncAdminEvents(AsyncResource):
         cursor = after
         while True:
             page = await self._core.longer(wait).call(
-                admin_events_list.asyncio_detailed, m.EventPage, org, after=cursor, kinds=kinds, limit=1000, wait=wait
+                api.admin_events.admin_events_list.asyncio_detailed,
+                m.EventPage,
+                org,
+                after=cursor,
+                kinds=kinds,
+                limit=1000,
+                wait=wait,
             )
             if page.missed and not ignore_missed:
                 raise errors.MissedEventsError(page.next_cursor)
@@ -1862,7 +1818,7 @@ class AsyncAdminWebhookDeliveries(AsyncResource):
 
         async def fetch(cursor: str | Unset) -> m.WebhookDeliveries:
             return await self._core.call(
-                admin_webhooks_deliveries_list.asyncio_detailed,
+                api.admin_webhooks.admin_webhooks_deliveries_list.asyncio_detailed,
                 m.WebhookDeliveries,
                 org,
                 id,
@@ -1876,13 +1832,13 @@ class AsyncAdminWebhookDeliveries(AsyncResource):
     async def get(self, org: str, id: str, delivery_id: str) -> m.WebhookDelivery:
         """Read a delivery with its attempts of an organization."""
         return await self._core.call(
-            admin_webhooks_deliveries_get.asyncio_detailed, m.WebhookDelivery, org, id, delivery_id
+            api.admin_webhooks.admin_webhooks_deliveries_get.asyncio_detailed, m.WebhookDelivery, org, id, delivery_id
         )
 
     async def redeliver(self, org: str, id: str, delivery_id: str) -> m.WebhookDelivery:
         """Send an event again of an organization."""
         return await self._core.call(
-            admin_webhooks_deliveries_redeliver.asyncio_detailed,
+            api.admin_webhooks.admin_webhooks_deliveries_redeliver.asyncio_detailed,
             m.WebhookDelivery,
             org,
             id,
@@ -1910,7 +1866,7 @@ class AsyncAdminWebhooks(AsyncResource):
     ) -> m.WebhookMade:
         """Make a webhook of an organization."""
         return await self._core.call(
-            admin_webhooks_create.asyncio_detailed,
+            api.admin_webhooks.admin_webhooks_create.asyncio_detailed,
             m.WebhookMade,
             org,
             repeatable=False,
@@ -1921,11 +1877,11 @@ class AsyncAdminWebhooks(AsyncResource):
 
     async def list(self, org: str) -> m.Webhooks:
         """List webhooks of an organization."""
-        return await self._core.call(admin_webhooks_list.asyncio_detailed, m.Webhooks, org)
+        return await self._core.call(api.admin_webhooks.admin_webhooks_list.asyncio_detailed, m.Webhooks, org)
 
     async def get(self, org: str, id: str) -> m.Webhook:
         """Read a webhook of an organization."""
-        return await self._core.call(admin_webhooks_get.asyncio_detailed, m.Webhook, org, id)
+        return await self._core.call(api.admin_webhooks.admin_webhooks_get.asyncio_detailed, m.Webhook, org, id)
 
     async def change(
         self,
@@ -1939,7 +1895,7 @@ class AsyncAdminWebhooks(AsyncResource):
     ) -> m.Webhook:
         """Change a webhook of an organization."""
         return await self._core.call(
-            admin_webhooks_change.asyncio_detailed,
+            api.admin_webhooks.admin_webhooks_change.asyncio_detailed,
             m.Webhook,
             org,
             id,
@@ -1950,18 +1906,22 @@ class AsyncAdminWebhooks(AsyncResource):
 
     async def delete(self, org: str, id: str) -> m.WebhookDeleted:
         """Delete a webhook of an organization."""
-        return await self._core.call(admin_webhooks_delete.asyncio_detailed, m.WebhookDeleted, org, id)
+        return await self._core.call(
+            api.admin_webhooks.admin_webhooks_delete.asyncio_detailed, m.WebhookDeleted, org, id
+        )
 
     async def test(self, org: str, id: str) -> m.WebhookTested:
         """Send a test to a webhook of an organization."""
-        return await self._core.call(admin_webhooks_test.asyncio_detailed, m.WebhookTested, org, id, repeatable=False)
+        return await self._core.call(
+            api.admin_webhooks.admin_webhooks_test.asyncio_detailed, m.WebhookTested, org, id, repeatable=False
+        )
 
     async def rotate(
         self, org: str, id: str, *, overlap: str | Unset = UNSET, force: bool | Unset = UNSET
     ) -> m.WebhookMade:
         """Replace the secret of a webhook of an organization."""
         return await self._core.call(
-            admin_webhooks_rotate.asyncio_detailed,
+            api.admin_webhooks.admin_webhooks_rotate.asyncio_detailed,
             m.WebhookMade,
             org,
             id,
@@ -1979,7 +1939,7 @@ class AsyncAdminWebhooks(AsyncResource):
     ) -> m.WebhookRecovered:
         """Send what a webhook has not taken of an organization."""
         return await self._core.call(
-            admin_webhooks_recover.asyncio_detailed,
+            api.admin_webhooks.admin_webhooks_recover.asyncio_detailed,
             m.WebhookRecovered,
             org,
             id,

@@ -10,9 +10,8 @@ from typing import Self
 import httpx
 
 from .. import _policy
+from .._api import api
 from .._api import models as m
-from .._api.api.rerank import rerank
-from .._api.api.status import health, health_deep
 from .._api.types import UNSET, Unset
 from . import resources as r
 from .core import Core
@@ -75,15 +74,15 @@ class Mneme:
     ) -> m.RerankResult:
         """Score texts against a query."""
         fields = _policy.body(query=query, documents=documents, top_k=top_k, model=model)
-        return self._core.call(rerank.sync_detailed, m.RerankResult, body=m.RerankRequest.from_dict(fields))
+        return self._core.call(api.rerank.rerank.sync_detailed, m.RerankResult, body=m.RerankRequest.from_dict(fields))
 
     def health(self) -> m.StatusHealth:
         """Whether the process answers."""
-        return self._core.call(health.sync_detailed, m.StatusHealth)
+        return self._core.call(api.status.health.sync_detailed, m.StatusHealth)
 
     def health_deep(self) -> m.StatusDeep:
         """Whether everything that calls need is there."""
-        return self._core.call(health_deep.sync_detailed, m.StatusDeep)
+        return self._core.call(api.status.health_deep.sync_detailed, m.StatusDeep)
 
     def close(self) -> None:
         """Closes the connections."""

@@ -8,138 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from .. import _policy, errors
+from .._api import api
 from .._api import models as m
-from .._api.api.admin_audit import admin_audit_export, admin_audit_export_csv, admin_audit_list, admin_audit_verify
-from .._api.api.admin_end_users import (
-    admin_end_users_erase,
-    admin_end_users_export,
-    admin_end_users_list,
-    admin_end_users_reindex,
-    admin_end_users_reindexing,
-)
-from .._api.api.admin_events import admin_events_get, admin_events_list
-from .._api.api.admin_integrations import (
-    admin_integrations_change,
-    admin_integrations_create,
-    admin_integrations_get,
-    admin_integrations_keys_create,
-    admin_integrations_keys_list,
-    admin_integrations_list,
-)
-from .._api.api.admin_jobs import admin_jobs_cancel, admin_jobs_get, admin_jobs_list
-from .._api.api.admin_keys import (
-    admin_keys_change,
-    admin_keys_create,
-    admin_keys_get,
-    admin_keys_list,
-    admin_keys_revoke,
-    admin_keys_rotate,
-)
-from .._api.api.admin_members import (
-    admin_members_change,
-    admin_members_get,
-    admin_members_invite,
-    admin_members_invite_again,
-    admin_members_list,
-    admin_members_remove,
-)
-from .._api.api.admin_namespaces import (
-    admin_namespaces_discard,
-    admin_namespaces_export,
-    admin_namespaces_import,
-    admin_namespaces_list,
-    admin_namespaces_reindex,
-    admin_namespaces_reindexing,
-)
-from .._api.api.admin_organizations import (
-    admin_organizations_change,
-    admin_organizations_create,
-    admin_organizations_delete,
-    admin_organizations_get,
-    admin_organizations_list,
-)
-from .._api.api.admin_settings import admin_settings_get
-from .._api.api.admin_usage import (
-    admin_quotas_change,
-    admin_quotas_get,
-    admin_usage_bytes,
-    admin_usage_export_csv,
-    admin_usage_list,
-)
-from .._api.api.admin_webhooks import (
-    admin_webhooks_change,
-    admin_webhooks_create,
-    admin_webhooks_delete,
-    admin_webhooks_deliveries_get,
-    admin_webhooks_deliveries_list,
-    admin_webhooks_deliveries_redeliver,
-    admin_webhooks_get,
-    admin_webhooks_list,
-    admin_webhooks_recover,
-    admin_webhooks_rotate,
-    admin_webhooks_test,
-)
-from .._api.api.documents import (
-    documents_delete,
-    documents_get,
-    documents_list,
-    documents_write,
-    files_upload,
-    formats_list,
-    operations_get,
-)
-from .._api.api.end_users import grants_create, grants_list, grants_revoke, users_erase
-from .._api.api.events import event_kinds_list, events_get, events_list
-from .._api.api.memories import (
-    memories_batch,
-    memories_context,
-    memories_delete,
-    memories_get,
-    memories_list,
-    memories_remember,
-    memories_save,
-    memories_search,
-    memories_tombstone,
-    memories_upsert,
-)
-from .._api.api.models import models_get, models_list
-from .._api.api.namespaces import namespaces_create, namespaces_delete, namespaces_get, namespaces_list
-from .._api.api.query import namespaces_query, queries_delete, queries_list, queries_run, queries_save
-from .._api.api.recall import memories_recall
-from .._api.api.sources import (
-    source_kinds_list,
-    sources_apply_deletions,
-    sources_check,
-    sources_create,
-    sources_delete,
-    sources_get,
-    sources_items_list,
-    sources_items_push,
-    sources_list,
-    sources_runs_begin,
-    sources_runs_cancel,
-    sources_runs_complete,
-    sources_runs_get,
-    sources_runs_items,
-    sources_runs_list,
-    sources_runs_retry_failed,
-    sources_sync,
-    sources_update,
-)
-from .._api.api.status import memories_status
-from .._api.api.webhooks import (
-    webhooks_change,
-    webhooks_create,
-    webhooks_delete,
-    webhooks_deliveries_get,
-    webhooks_deliveries_list,
-    webhooks_deliveries_redeliver,
-    webhooks_get,
-    webhooks_list,
-    webhooks_recover,
-    webhooks_rotate,
-    webhooks_test,
-)
 from .._api.types import UNSET, Unset
 from .core import Core, Pager, Resource
 
@@ -150,7 +20,7 @@ class Namespaces(Resource):
     def create(self, *, name: str, sparse: bool | Unset = UNSET) -> m.NamespaceCreated:
         """Create a namespace."""
         return self._core.call(
-            namespaces_create.sync_detailed,
+            api.namespaces.namespaces_create.sync_detailed,
             m.NamespaceCreated,
             body=m.CreateNamespace.from_dict(_policy.body(name=name, sparse=sparse)),
         )
@@ -162,18 +32,22 @@ class Namespaces(Resource):
 
         def fetch(cursor: str | Unset) -> m.NamespacePage:
             return self._core.call(
-                namespaces_list.sync_detailed, m.NamespacePage, limit=limit, prefix=prefix, cursor=cursor
+                api.namespaces.namespaces_list.sync_detailed,
+                m.NamespacePage,
+                limit=limit,
+                prefix=prefix,
+                cursor=cursor,
             )
 
         return Pager(fetch, lambda page: page.namespaces, lambda page: page.next_cursor, cursor)
 
     def get(self, namespace: str) -> m.Namespace:
         """Read a namespace."""
-        return self._core.call(namespaces_get.sync_detailed, m.Namespace, namespace)
+        return self._core.call(api.namespaces.namespaces_get.sync_detailed, m.Namespace, namespace)
 
     def delete(self, namespace: str) -> m.NamespaceDeleted:
         """Delete a namespace and every document in it."""
-        return self._core.call(namespaces_delete.sync_detailed, m.NamespaceDeleted, namespace)
+        return self._core.call(api.namespaces.namespaces_delete.sync_detailed, m.NamespaceDeleted, namespace)
 
     def query(
         self,
@@ -196,7 +70,7 @@ class Namespaces(Resource):
     ) -> m.QueryResult:
         """Find the chunks that answer a query."""
         return self._core.call(
-            namespaces_query.sync_detailed,
+            api.query.namespaces_query.sync_detailed,
             m.QueryResult,
             namespace,
             body=m.QueryRequest.from_dict(
@@ -237,7 +111,7 @@ class Documents(Resource):
 
         def fetch(cursor: str | Unset) -> m.DocumentPage:
             return self._core.call(
-                documents_list.sync_detailed,
+                api.documents.documents_list.sync_detailed,
                 m.DocumentPage,
                 namespace,
                 limit=limit,
@@ -259,7 +133,12 @@ class Documents(Resource):
     ) -> m.Document:
         """Read a document."""
         return self._core.call(
-            documents_get.sync_detailed, m.Document, namespace, id, include=include, if_none_match=if_none_match
+            api.documents.documents_get.sync_detailed,
+            m.Document,
+            namespace,
+            id,
+            include=include,
+            if_none_match=if_none_match,
         )
 
     def delete(
@@ -267,7 +146,7 @@ class Documents(Resource):
     ) -> m.DocumentDeletedSome:
         """Delete documents by ids or by filter."""
         return self._core.call(
-            documents_delete.sync_detailed,
+            api.documents.documents_delete.sync_detailed,
             m.DocumentDeletedSome,
             namespace,
             body=m.DeleteDocuments.from_dict(_policy.body(ids=ids, filter=filter)),
@@ -283,7 +162,7 @@ class Documents(Resource):
         """Write documents; the answer comes when they are on disk and found by the next query."""
         given = _policy.body(documents=documents, expect_sparse=expect_sparse)
         body = m.WriteDocuments.from_dict(given)
-        return self._core.call(documents_write.sync_detailed, m.DocumentWritten, namespace, body=body)
+        return self._core.call(api.documents.documents_write.sync_detailed, m.DocumentWritten, namespace, body=body)
 
     def write_later(
         self,
@@ -296,12 +175,16 @@ class Documents(Resource):
         given = _policy.body(documents=documents, expect_sparse=expect_sparse)
         body = m.WriteDocuments.from_dict(given)
         return self._core.call(
-            documents_write.sync_detailed, m.DocumentOperation, namespace, body=body, prefer="respond-async"
+            api.documents.documents_write.sync_detailed,
+            m.DocumentOperation,
+            namespace,
+            body=body,
+            prefer="respond-async",
         )
 
     def operation(self, namespace: str, operation: str) -> m.DocumentOperation:
         """How far a write is that was left to the server."""
-        return self._core.call(operations_get.sync_detailed, m.DocumentOperation, namespace, operation)
+        return self._core.call(api.documents.operations_get.sync_detailed, m.DocumentOperation, namespace, operation)
 
     def wait(self, namespace: str, operation: str, *, every: float = 0.5) -> m.DocumentOperation:
         """The operation when it has succeeded; OperationFailedError where it has failed."""
@@ -320,7 +203,7 @@ class Files(Resource):
 
     def formats(self) -> m.FileFormats:
         """List the formats of files that are read."""
-        return self._core.call(formats_list.sync_detailed, m.FileFormats)
+        return self._core.call(api.documents.formats_list.sync_detailed, m.FileFormats)
 
     def upload(
         self,
@@ -336,7 +219,7 @@ class Files(Resource):
             for file in given:
                 file.payload.seek(0)
             return self._core.once(
-                files_upload.sync_detailed,
+                api.documents.files_upload.sync_detailed,
                 m.FileUploaded,
                 namespace,
                 body=m.FileForm(file=given, metadata=told),
@@ -355,7 +238,7 @@ class Files(Resource):
             for file in given:
                 file.payload.seek(0)
             return self._core.once(
-                files_upload.sync_detailed,
+                api.documents.files_upload.sync_detailed,
                 m.FileAccepted,
                 namespace,
                 body=m.FileForm(file=given, metadata=told),
@@ -370,7 +253,7 @@ class Queries(Resource):
 
     def list(self, namespace: str) -> m.CheckSavedList:
         """List the saved queries of a namespace."""
-        return self._core.call(queries_list.sync_detailed, m.CheckSavedList, namespace)
+        return self._core.call(api.query.queries_list.sync_detailed, m.CheckSavedList, namespace)
 
     def save(
         self,
@@ -387,7 +270,7 @@ class Queries(Resource):
     ) -> m.CheckSaved:
         """Save a query with the documents that it should find."""
         return self._core.call(
-            queries_save.sync_detailed,
+            api.query.queries_save.sync_detailed,
             m.CheckSaved,
             namespace,
             name,
@@ -406,11 +289,11 @@ class Queries(Resource):
 
     def delete(self, namespace: str, name: str) -> m.CheckRemoved:
         """Delete a saved query."""
-        return self._core.call(queries_delete.sync_detailed, m.CheckRemoved, namespace, name)
+        return self._core.call(api.query.queries_delete.sync_detailed, m.CheckRemoved, namespace, name)
 
     def run(self, namespace: str) -> m.CheckReport:
         """Ask all saved queries of a namespace, and say which find what they should."""
-        return self._core.call(queries_run.sync_detailed, m.CheckReport, namespace)
+        return self._core.call(api.query.queries_run.sync_detailed, m.CheckReport, namespace)
 
 
 class Memory(Resource):
@@ -428,7 +311,7 @@ class Memory(Resource):
     ) -> m.MemoryResults:
         """Search the memories of one end user."""
         return self._core.call(
-            memories_search.sync_detailed,
+            api.memories.memories_search.sync_detailed,
             m.MemoryResults,
             body=m.MemoryQuery.from_dict(
                 _policy.body(
@@ -455,7 +338,7 @@ class Memory(Resource):
         """Save a memory. It is given a key of its own unless it has one, to be repeatable."""
         key = _policy.idempotency_key() if isinstance(idempotency_key, Unset) else idempotency_key
         return self._core.call(
-            memories_save.sync_detailed,
+            api.memories.memories_save.sync_detailed,
             m.MemorySavedOne,
             body=m.MemorySave.from_dict(
                 _policy.body(
@@ -481,7 +364,7 @@ class Memory(Resource):
 
         def fetch(cursor: str | Unset) -> m.MemoryPage:
             return self._core.call(
-                memories_list.sync_detailed,
+                api.memories.memories_list.sync_detailed,
                 m.MemoryPage,
                 end_user_id=end_user_id,
                 container_tag=container_tag,
@@ -501,7 +384,7 @@ class Memory(Resource):
         """Save up to 100 memories of one end user. It is given a key of its own unless it has one, to be repeatable."""
         key = _policy.idempotency_key() if isinstance(idempotency_key, Unset) else idempotency_key
         return self._core.call(
-            memories_batch.sync_detailed,
+            api.memories.memories_batch.sync_detailed,
             m.MemorySavedBatch,
             body=m.MemoryBatch.from_dict(_policy.body(endUserId=end_user_id, memories=memories)),
             idempotency_key=key,
@@ -516,7 +399,7 @@ class Memory(Resource):
     ) -> m.MemoryRemembered:
         """Remember messages of a conversation."""
         return self._core.call(
-            memories_remember.sync_detailed,
+            api.memories.memories_remember.sync_detailed,
             m.MemoryRemembered,
             body=m.MemoryRemember.from_dict(
                 _policy.body(endUserId=end_user_id, messages=messages, containerTag=container_tag)
@@ -537,7 +420,7 @@ class Memory(Resource):
     ) -> m.MemoryContextBlock:
         """Make a block for a prompt of what is remembered of a message."""
         return self._core.call(
-            memories_context.sync_detailed,
+            api.memories.memories_context.sync_detailed,
             m.MemoryContextBlock,
             body=m.MemoryContextQuery.from_dict(
                 _policy.body(
@@ -556,7 +439,7 @@ class Memory(Resource):
     def delete(self, *, end_user_id: str, ids: Sequence[str]) -> m.MemoryDeleted:
         """Delete memories by id."""
         return self._core.call(
-            memories_delete.sync_detailed,
+            api.memories.memories_delete.sync_detailed,
             m.MemoryDeleted,
             body=m.MemoryDelete.from_dict(_policy.body(endUserId=end_user_id, ids=ids)),
         )
@@ -576,7 +459,7 @@ class Memory(Resource):
     ) -> m.MemoryApplied:
         """Write a version of a source-owned memory."""
         return self._core.call(
-            memories_upsert.sync_detailed,
+            api.memories.memories_upsert.sync_detailed,
             m.MemoryApplied,
             external_id,
             body=m.MemoryUpsert.from_dict(
@@ -605,7 +488,7 @@ class Memory(Resource):
     ) -> m.MemoryApplied:
         """Tombstone a source-owned memory."""
         return self._core.call(
-            memories_tombstone.sync_detailed,
+            api.memories.memories_tombstone.sync_detailed,
             m.MemoryApplied,
             external_id,
             end_user_id=end_user_id,
@@ -618,12 +501,16 @@ class Memory(Resource):
     def get(self, external_id: str, *, end_user_id: str, source: str) -> m.MemoryApplied:
         """Read a source-owned memory's record with its latest receipt."""
         return self._core.call(
-            memories_get.sync_detailed, m.MemoryApplied, external_id, end_user_id=end_user_id, source=source
+            api.memories.memories_get.sync_detailed,
+            m.MemoryApplied,
+            external_id,
+            end_user_id=end_user_id,
+            source=source,
         )
 
     def status(self) -> m.MemoryStatus:
         """Check the integration."""
-        return self._core.call(memories_status.sync_detailed, m.MemoryStatus)
+        return self._core.call(api.status.memories_status.sync_detailed, m.MemoryStatus)
 
     def recall(
         self,
@@ -638,7 +525,7 @@ class Memory(Resource):
     ) -> m.RecallAnswer:
         """Answer a question from the memories of one end user."""
         return self._core.call(
-            memories_recall.sync_detailed,
+            api.recall.memories_recall.sync_detailed,
             m.RecallAnswer,
             body=m.RecallRequest.from_dict(
                 _policy.body(
@@ -660,7 +547,7 @@ class Grants(Resource):
     def create(self, *, end_user_id: str, source: str, secrets: Mapping[str, Any] | Unset = UNSET) -> m.MemoryGranted:
         """Let a source system write an end user's memories."""
         return self._core.call(
-            grants_create.sync_detailed,
+            api.end_users.grants_create.sync_detailed,
             m.MemoryGranted,
             repeatable=False,
             body=m.MemoryCreateGrant.from_dict(_policy.body(endUserId=end_user_id, source=source, secrets=secrets)),
@@ -668,11 +555,11 @@ class Grants(Resource):
 
     def list(self, *, end_user_id: str) -> m.MemoryGrants:
         """List the grants of an end user, newest first."""
-        return self._core.call(grants_list.sync_detailed, m.MemoryGrants, end_user_id=end_user_id)
+        return self._core.call(api.end_users.grants_list.sync_detailed, m.MemoryGrants, end_user_id=end_user_id)
 
     def revoke(self, id: str) -> m.MemoryGranted:
         """Revoke a grant."""
-        return self._core.call(grants_revoke.sync_detailed, m.MemoryGranted, id)
+        return self._core.call(api.end_users.grants_revoke.sync_detailed, m.MemoryGranted, id)
 
 
 class Users(Resource):
@@ -680,7 +567,7 @@ class Users(Resource):
 
     def erase(self, end_user_id: str) -> m.MemoryErasedUser:
         """Erase an end user for good."""
-        return self._core.call(users_erase.sync_detailed, m.MemoryErasedUser, end_user_id)
+        return self._core.call(api.end_users.users_erase.sync_detailed, m.MemoryErasedUser, end_user_id)
 
 
 class Models(Resource):
@@ -688,11 +575,11 @@ class Models(Resource):
 
     def list(self, *, kind: Literal["embedding", "sparse", "rerank", "answer"] | Unset = UNSET) -> m.ModelList:
         """List the models."""
-        return self._core.call(models_list.sync_detailed, m.ModelList, kind=kind)
+        return self._core.call(api.models.models_list.sync_detailed, m.ModelList, kind=kind)
 
     def get(self, id: str) -> m.Model:
         """Read a model."""
-        return self._core.call(models_get.sync_detailed, m.Model, id)
+        return self._core.call(api.models.models_get.sync_detailed, m.Model, id)
 
 
 class SourceItems(Resource):
@@ -711,7 +598,7 @@ class SourceItems(Resource):
 
         def fetch(cursor: str | Unset) -> m.SourceItems:
             return self._core.call(
-                sources_items_list.sync_detailed,
+                api.sources.sources_items_list.sync_detailed,
                 m.SourceItems,
                 id,
                 status=status,
@@ -727,7 +614,7 @@ class SourceItems(Resource):
     ) -> m.SourcePushed:
         """Bring items of a source of kind push."""
         return self._core.call(
-            sources_items_push.sync_detailed,
+            api.sources.sources_items_push.sync_detailed,
             m.SourcePushed,
             id,
             body=m.SourcePushItems.from_dict(_policy.body(items=items, run_id=run_id)),
@@ -743,14 +630,16 @@ class SourceRuns(Resource):
         """List a source's runs."""
 
         def fetch(cursor: str | Unset) -> m.SourceRuns:
-            return self._core.call(sources_runs_list.sync_detailed, m.SourceRuns, id, limit=limit, cursor=cursor)
+            return self._core.call(
+                api.sources.sources_runs_list.sync_detailed, m.SourceRuns, id, limit=limit, cursor=cursor
+            )
 
         return Pager(fetch, lambda page: page.runs, lambda page: page.next_cursor, cursor)
 
     def begin(self, id: str, *, mode: Literal["full"] | Unset | None = UNSET) -> m.SourceBegun:
         """Begin to bring everything that a source of kind push has."""
         return self._core.call(
-            sources_runs_begin.sync_detailed,
+            api.sources.sources_runs_begin.sync_detailed,
             m.SourceBegun,
             id,
             repeatable=False,
@@ -759,7 +648,7 @@ class SourceRuns(Resource):
 
     def get(self, id: str, run: str) -> m.SourceRun:
         """Read a run."""
-        return self._core.call(sources_runs_get.sync_detailed, m.SourceRun, id, run)
+        return self._core.call(api.sources.sources_runs_get.sync_detailed, m.SourceRun, id, run)
 
     def items(
         self,
@@ -774,7 +663,7 @@ class SourceRuns(Resource):
 
         def fetch(cursor: str | Unset) -> m.SourceRunItems:
             return self._core.call(
-                sources_runs_items.sync_detailed,
+                api.sources.sources_runs_items.sync_detailed,
                 m.SourceRunItems,
                 id,
                 run,
@@ -787,16 +676,18 @@ class SourceRuns(Resource):
 
     def cancel(self, id: str, run: str) -> m.SourceRun:
         """Cancel a run."""
-        return self._core.call(sources_runs_cancel.sync_detailed, m.SourceRun, id, run)
+        return self._core.call(api.sources.sources_runs_cancel.sync_detailed, m.SourceRun, id, run)
 
     def retry_failed(self, id: str, run: str) -> m.SourceRun:
         """Try a run's failed items again."""
-        return self._core.call(sources_runs_retry_failed.sync_detailed, m.SourceRun, id, run, repeatable=False)
+        return self._core.call(
+            api.sources.sources_runs_retry_failed.sync_detailed, m.SourceRun, id, run, repeatable=False
+        )
 
     def complete(self, id: str, run: str, *, snapshot: bool | Unset = UNSET) -> m.SourceRun:
         """End a run of a source of kind push."""
         return self._core.call(
-            sources_runs_complete.sync_detailed,
+            api.sources.sources_runs_complete.sync_detailed,
             m.SourceRun,
             id,
             run,
@@ -815,7 +706,7 @@ class Sources(Resource):
 
     def kinds(self) -> m.SourceKinds:
         """List the kinds of sources."""
-        return self._core.call(source_kinds_list.sync_detailed, m.SourceKinds)
+        return self._core.call(api.sources.source_kinds_list.sync_detailed, m.SourceKinds)
 
     def create(
         self,
@@ -832,7 +723,7 @@ class Sources(Resource):
     ) -> m.Source:
         """Connect a source."""
         return self._core.call(
-            sources_create.sync_detailed,
+            api.sources.sources_create.sync_detailed,
             m.Source,
             repeatable=False,
             body=m.CreateSource.from_dict(
@@ -863,7 +754,7 @@ class Sources(Resource):
 
         def fetch(cursor: str | Unset) -> m.Sources:
             return self._core.call(
-                sources_list.sync_detailed,
+                api.sources.sources_list.sync_detailed,
                 m.Sources,
                 limit=limit,
                 namespace=namespace,
@@ -884,14 +775,14 @@ class Sources(Resource):
     ) -> m.SourceChecked:
         """Try a source's settings."""
         return self._core.call(
-            sources_check.sync_detailed,
+            api.sources.sources_check.sync_detailed,
             m.SourceChecked,
             body=m.CheckSource.from_dict(_policy.body(kind=kind, config=config, secrets=secrets, source_id=source_id)),
         )
 
     def get(self, id: str) -> m.Source:
         """Read a source."""
-        return self._core.call(sources_get.sync_detailed, m.Source, id)
+        return self._core.call(api.sources.sources_get.sync_detailed, m.Source, id)
 
     def update(
         self,
@@ -906,7 +797,7 @@ class Sources(Resource):
     ) -> m.Source:
         """Change a source."""
         return self._core.call(
-            sources_update.sync_detailed,
+            api.sources.sources_update.sync_detailed,
             m.Source,
             id,
             body=m.UpdateSource.from_dict(
@@ -918,12 +809,12 @@ class Sources(Resource):
 
     def delete(self, id: str, *, documents: Literal["keep", "delete"] | Unset = UNSET) -> m.Source:
         """Disconnect a source."""
-        return self._core.call(sources_delete.sync_detailed, m.Source, id, documents=documents)
+        return self._core.call(api.sources.sources_delete.sync_detailed, m.Source, id, documents=documents)
 
     def sync(self, id: str, *, full: bool | Unset = UNSET) -> m.SourceRun:
         """Start a run."""
         return self._core.call(
-            sources_sync.sync_detailed,
+            api.sources.sources_sync.sync_detailed,
             m.SourceRun,
             id,
             repeatable=False,
@@ -933,7 +824,7 @@ class Sources(Resource):
     def apply_deletions(self, id: str, *, max: int) -> m.SourceRun:
         """Apply withheld deletions."""
         return self._core.call(
-            sources_apply_deletions.sync_detailed,
+            api.sources.sources_apply_deletions.sync_detailed,
             m.SourceRun,
             id,
             repeatable=False,
@@ -946,7 +837,7 @@ class Events(Resource):
 
     def kinds(self) -> m.EventKindList:
         """List the kinds of events."""
-        return self._core.call(event_kinds_list.sync_detailed, m.EventKindList)
+        return self._core.call(api.events.event_kinds_list.sync_detailed, m.EventKindList)
 
     def list(
         self,
@@ -957,11 +848,13 @@ class Events(Resource):
         wait: int | Unset = UNSET,
     ) -> m.EventPage:
         """Read what has happened."""
-        return self._core.call(events_list.sync_detailed, m.EventPage, after=after, kinds=kinds, limit=limit, wait=wait)
+        return self._core.call(
+            api.events.events_list.sync_detailed, m.EventPage, after=after, kinds=kinds, limit=limit, wait=wait
+        )
 
     def get(self, id: str) -> m.EventTold:
         """Read an event with its deliveries."""
-        return self._core.call(events_get.sync_detailed, m.EventTold, id)
+        return self._core.call(api.events.events_get.sync_detailed, m.EventTold, id)
 
     def follow(
         self,
@@ -978,7 +871,7 @@ class Events(Resource):
         cursor = after
         while True:
             page = self._core.longer(wait).call(
-                events_list.sync_detailed, m.EventPage, after=cursor, kinds=kinds, limit=1000, wait=wait
+                api.events.events_list.sync_detailed, m.EventPage, after=cursor, kinds=kinds, limit=1000, wait=wait
             )
             if page.missed and not ignore_missed:
                 raise errors.MissedEventsError(page.next_cursor)
@@ -1002,7 +895,7 @@ class WebhookDeliveries(Resource):
 
         def fetch(cursor: str | Unset) -> m.WebhookDeliveries:
             return self._core.call(
-                webhooks_deliveries_list.sync_detailed,
+                api.webhooks.webhooks_deliveries_list.sync_detailed,
                 m.WebhookDeliveries,
                 id,
                 status=status,
@@ -1014,12 +907,16 @@ class WebhookDeliveries(Resource):
 
     def get(self, id: str, delivery_id: str) -> m.WebhookDelivery:
         """Read a delivery with its attempts."""
-        return self._core.call(webhooks_deliveries_get.sync_detailed, m.WebhookDelivery, id, delivery_id)
+        return self._core.call(api.webhooks.webhooks_deliveries_get.sync_detailed, m.WebhookDelivery, id, delivery_id)
 
     def redeliver(self, id: str, delivery_id: str) -> m.WebhookDelivery:
         """Send an event again."""
         return self._core.call(
-            webhooks_deliveries_redeliver.sync_detailed, m.WebhookDelivery, id, delivery_id, repeatable=False
+            api.webhooks.webhooks_deliveries_redeliver.sync_detailed,
+            m.WebhookDelivery,
+            id,
+            delivery_id,
+            repeatable=False,
         )
 
 
@@ -1041,7 +938,7 @@ class Webhooks(Resource):
     ) -> m.WebhookMade:
         """Make a webhook."""
         return self._core.call(
-            webhooks_create.sync_detailed,
+            api.webhooks.webhooks_create.sync_detailed,
             m.WebhookMade,
             repeatable=False,
             body=m.WebhookCreate.from_dict(
@@ -1051,11 +948,11 @@ class Webhooks(Resource):
 
     def list(self) -> m.Webhooks:
         """List webhooks."""
-        return self._core.call(webhooks_list.sync_detailed, m.Webhooks)
+        return self._core.call(api.webhooks.webhooks_list.sync_detailed, m.Webhooks)
 
     def get(self, id: str) -> m.Webhook:
         """Read a webhook."""
-        return self._core.call(webhooks_get.sync_detailed, m.Webhook, id)
+        return self._core.call(api.webhooks.webhooks_get.sync_detailed, m.Webhook, id)
 
     def change(
         self,
@@ -1068,7 +965,7 @@ class Webhooks(Resource):
     ) -> m.Webhook:
         """Change a webhook."""
         return self._core.call(
-            webhooks_change.sync_detailed,
+            api.webhooks.webhooks_change.sync_detailed,
             m.Webhook,
             id,
             body=m.WebhookChange.from_dict(
@@ -1078,16 +975,16 @@ class Webhooks(Resource):
 
     def delete(self, id: str) -> m.WebhookDeleted:
         """Delete a webhook."""
-        return self._core.call(webhooks_delete.sync_detailed, m.WebhookDeleted, id)
+        return self._core.call(api.webhooks.webhooks_delete.sync_detailed, m.WebhookDeleted, id)
 
     def test(self, id: str) -> m.WebhookTested:
         """Send a test to a webhook."""
-        return self._core.call(webhooks_test.sync_detailed, m.WebhookTested, id, repeatable=False)
+        return self._core.call(api.webhooks.webhooks_test.sync_detailed, m.WebhookTested, id, repeatable=False)
 
     def rotate(self, id: str, *, overlap: str | Unset = UNSET, force: bool | Unset = UNSET) -> m.WebhookMade:
         """Replace the secret of a webhook."""
         return self._core.call(
-            webhooks_rotate.sync_detailed,
+            api.webhooks.webhooks_rotate.sync_detailed,
             m.WebhookMade,
             id,
             repeatable=False,
@@ -1099,7 +996,7 @@ class Webhooks(Resource):
     ) -> m.WebhookRecovered:
         """Send what a webhook has not taken."""
         return self._core.call(
-            webhooks_recover.sync_detailed,
+            api.webhooks.webhooks_recover.sync_detailed,
             m.WebhookRecovered,
             id,
             body=m.WebhookRecover.from_dict(_policy.body(since=since, until=until)),
@@ -1112,7 +1009,7 @@ class AdminOrganizations(Resource):
     def create(self, *, name: str) -> m.AdminOrganization:
         """Make an organization."""
         return self._core.call(
-            admin_organizations_create.sync_detailed,
+            api.admin_organizations.admin_organizations_create.sync_detailed,
             m.AdminOrganization,
             repeatable=False,
             body=m.AdminCreateOrganization.from_dict(_policy.body(name=name)),
@@ -1125,21 +1022,24 @@ class AdminOrganizations(Resource):
 
         def fetch(cursor: str | Unset) -> m.AdminOrganizations:
             return self._core.call(
-                admin_organizations_list.sync_detailed, m.AdminOrganizations, limit=limit, cursor=cursor
+                api.admin_organizations.admin_organizations_list.sync_detailed,
+                m.AdminOrganizations,
+                limit=limit,
+                cursor=cursor,
             )
 
         return Pager(fetch, lambda page: page.organizations, lambda page: page.next_cursor, cursor)
 
     def get(self, org: str) -> m.AdminOrganization:
         """Read an organization."""
-        return self._core.call(admin_organizations_get.sync_detailed, m.AdminOrganization, org)
+        return self._core.call(api.admin_organizations.admin_organizations_get.sync_detailed, m.AdminOrganization, org)
 
     def change(
         self, org: str, *, name: str | Unset | None = UNSET, suspended: bool | Unset | None = UNSET
     ) -> m.AdminOrganization:
         """Rename, suspend or resume an organization."""
         return self._core.call(
-            admin_organizations_change.sync_detailed,
+            api.admin_organizations.admin_organizations_change.sync_detailed,
             m.AdminOrganization,
             org,
             body=m.AdminChangeOrganization.from_dict(_policy.body(name=name, suspended=suspended)),
@@ -1147,7 +1047,12 @@ class AdminOrganizations(Resource):
 
     def delete(self, org: str, *, name: str) -> m.AdminOrganizationDeletion:
         """Delete an organization with everything in it."""
-        return self._core.call(admin_organizations_delete.sync_detailed, m.AdminOrganizationDeletion, org, name=name)
+        return self._core.call(
+            api.admin_organizations.admin_organizations_delete.sync_detailed,
+            m.AdminOrganizationDeletion,
+            org,
+            name=name,
+        )
 
 
 class AdminKeys(Resource):
@@ -1168,7 +1073,7 @@ class AdminKeys(Resource):
     ) -> m.AdminIssuedKey:
         """Make a key; its secret is in this answer alone."""
         return self._core.call(
-            admin_keys_create.sync_detailed,
+            api.admin_keys.admin_keys_create.sync_detailed,
             m.AdminIssuedKey,
             org,
             repeatable=False,
@@ -1192,13 +1097,15 @@ class AdminKeys(Resource):
         """List an organization's keys."""
 
         def fetch(cursor: str | Unset) -> m.AdminKeys:
-            return self._core.call(admin_keys_list.sync_detailed, m.AdminKeys, org, limit=limit, cursor=cursor)
+            return self._core.call(
+                api.admin_keys.admin_keys_list.sync_detailed, m.AdminKeys, org, limit=limit, cursor=cursor
+            )
 
         return Pager(fetch, lambda page: page.keys, lambda page: page.next_cursor, cursor)
 
     def get(self, org: str, id: str) -> m.AdminKey:
         """Read a key's description."""
-        return self._core.call(admin_keys_get.sync_detailed, m.AdminKey, org, id)
+        return self._core.call(api.admin_keys.admin_keys_get.sync_detailed, m.AdminKey, org, id)
 
     def change(
         self,
@@ -1212,7 +1119,7 @@ class AdminKeys(Resource):
     ) -> m.AdminKey:
         """Change a key's name, limits, default namespace or read-only state."""
         return self._core.call(
-            admin_keys_change.sync_detailed,
+            api.admin_keys.admin_keys_change.sync_detailed,
             m.AdminKey,
             org,
             id,
@@ -1223,7 +1130,7 @@ class AdminKeys(Resource):
 
     def revoke(self, org: str, id: str) -> m.AdminRevoked:
         """Revoke a key, within a second everywhere."""
-        return self._core.call(admin_keys_revoke.sync_detailed, m.AdminRevoked, org, id)
+        return self._core.call(api.admin_keys.admin_keys_revoke.sync_detailed, m.AdminRevoked, org, id)
 
     def rotate(
         self,
@@ -1235,7 +1142,7 @@ class AdminKeys(Resource):
     ) -> m.AdminIssuedKey:
         """Make a new secret with a key's rights."""
         return self._core.call(
-            admin_keys_rotate.sync_detailed,
+            api.admin_keys.admin_keys_rotate.sync_detailed,
             m.AdminIssuedKey,
             org,
             id,
@@ -1262,7 +1169,7 @@ class AdminIntegrationKeys(Resource):
     ) -> m.AdminIssuedKey:
         """Make a key of an integration; its secret is in this answer alone."""
         return self._core.call(
-            admin_integrations_keys_create.sync_detailed,
+            api.admin_integrations.admin_integrations_keys_create.sync_detailed,
             m.AdminIssuedKey,
             org,
             integration,
@@ -1281,7 +1188,12 @@ class AdminIntegrationKeys(Resource):
 
         def fetch(cursor: str | Unset) -> m.AdminKeys:
             return self._core.call(
-                admin_integrations_keys_list.sync_detailed, m.AdminKeys, org, integration, limit=limit, cursor=cursor
+                api.admin_integrations.admin_integrations_keys_list.sync_detailed,
+                m.AdminKeys,
+                org,
+                integration,
+                limit=limit,
+                cursor=cursor,
             )
 
         return Pager(fetch, lambda page: page.keys, lambda page: page.next_cursor, cursor)
@@ -1304,7 +1216,7 @@ class AdminIntegrations(Resource):
     ) -> m.AdminIntegration:
         """Make an integration."""
         return self._core.call(
-            admin_integrations_create.sync_detailed,
+            api.admin_integrations.admin_integrations_create.sync_detailed,
             m.AdminIntegration,
             org,
             repeatable=False,
@@ -1320,14 +1232,20 @@ class AdminIntegrations(Resource):
 
         def fetch(cursor: str | Unset) -> m.AdminIntegrations:
             return self._core.call(
-                admin_integrations_list.sync_detailed, m.AdminIntegrations, org, limit=limit, cursor=cursor
+                api.admin_integrations.admin_integrations_list.sync_detailed,
+                m.AdminIntegrations,
+                org,
+                limit=limit,
+                cursor=cursor,
             )
 
         return Pager(fetch, lambda page: page.integrations, lambda page: page.next_cursor, cursor)
 
     def get(self, org: str, integration: str) -> m.AdminIntegration:
         """Read an integration."""
-        return self._core.call(admin_integrations_get.sync_detailed, m.AdminIntegration, org, integration)
+        return self._core.call(
+            api.admin_integrations.admin_integrations_get.sync_detailed, m.AdminIntegration, org, integration
+        )
 
     def change(
         self,
@@ -1340,7 +1258,7 @@ class AdminIntegrations(Resource):
     ) -> m.AdminIntegration:
         """Change an integration's name or quotas."""
         return self._core.call(
-            admin_integrations_change.sync_detailed,
+            api.admin_integrations.admin_integrations_change.sync_detailed,
             m.AdminIntegration,
             org,
             integration,
@@ -1360,7 +1278,11 @@ class AdminNamespaces(Resource):
 
         def fetch(cursor: str | Unset) -> m.AdminNamespaces:
             return self._core.call(
-                admin_namespaces_list.sync_detailed, m.AdminNamespaces, org, limit=limit, cursor=cursor
+                api.admin_namespaces.admin_namespaces_list.sync_detailed,
+                m.AdminNamespaces,
+                org,
+                limit=limit,
+                cursor=cursor,
             )
 
         return Pager(fetch, lambda page: page.namespaces, lambda page: page.next_cursor, cursor)
@@ -1378,7 +1300,7 @@ class AdminNamespaces(Resource):
     ) -> m.AdminReindexing:
         """Recompute a namespace's vectors with the configured models."""
         return self._core.call(
-            admin_namespaces_reindex.sync_detailed,
+            api.admin_namespaces.admin_namespaces_reindex.sync_detailed,
             m.AdminReindexing,
             org,
             namespace,
@@ -1390,21 +1312,29 @@ class AdminNamespaces(Resource):
 
     def reindexing(self, org: str, namespace: str) -> m.AdminReindexing:
         """Say how far the reindexing of a namespace is."""
-        return self._core.call(admin_namespaces_reindexing.sync_detailed, m.AdminReindexing, org, namespace)
+        return self._core.call(
+            api.admin_namespaces.admin_namespaces_reindexing.sync_detailed, m.AdminReindexing, org, namespace
+        )
 
     def discard(self, org: str, namespace: str) -> m.AdminDiscarded:
         """Discard what is kept of a namespace since it was reindexed, or what is held."""
-        return self._core.call(admin_namespaces_discard.sync_detailed, m.AdminDiscarded, org, namespace)
+        return self._core.call(
+            api.admin_namespaces.admin_namespaces_discard.sync_detailed, m.AdminDiscarded, org, namespace
+        )
 
     def export(self, org: str, namespace: str, *, vectors: bool = True) -> Iterator[Any]:
         """The objects of an export of a namespace, as they come."""
-        return self._core.lines(admin_namespaces_export._get_kwargs(org, namespace, vectors=vectors))
+        return self._core.lines(
+            api.admin_namespaces.admin_namespaces_export._get_kwargs(org, namespace, vectors=vectors)
+        )
 
     def import_(
         self, org: str, namespace: str, content: bytes, *, on_conflict: Literal["fail", "skip", "replace"] = "fail"
     ) -> m.AdminImportedNamespace:
         """Take in what an export wrote."""
-        given = admin_namespaces_import._get_kwargs(org, namespace, body=_policy.NO_FILE, on_conflict=on_conflict)
+        given = api.admin_namespaces.admin_namespaces_import._get_kwargs(
+            org, namespace, body=_policy.NO_FILE, on_conflict=on_conflict
+        )
         return m.AdminImportedNamespace.from_dict(self._core.json({**given, "content": content}))
 
 
@@ -1424,7 +1354,7 @@ class AdminEndUsers(Resource):
 
         def fetch(cursor: str | Unset) -> m.AdminEndUsers:
             return self._core.call(
-                admin_end_users_list.sync_detailed,
+                api.admin_end_users.admin_end_users_list.sync_detailed,
                 m.AdminEndUsers,
                 org,
                 limit=limit,
@@ -1438,7 +1368,7 @@ class AdminEndUsers(Resource):
     def erase(self, id: str, *, integration: str, organization: str | Unset = UNSET) -> m.AdminCertificate:
         """Erase an end user for good and answer the certificate."""
         return self._core.call(
-            admin_end_users_erase.sync_detailed,
+            api.admin_end_users.admin_end_users_erase.sync_detailed,
             m.AdminCertificate,
             id,
             organization=organization,
@@ -1450,7 +1380,7 @@ class AdminEndUsers(Resource):
     ) -> m.AdminReindexing:
         """Recompute the vectors of an end user's memories with the configured models."""
         return self._core.call(
-            admin_end_users_reindex.sync_detailed,
+            api.admin_end_users.admin_end_users_reindex.sync_detailed,
             m.AdminReindexing,
             id,
             repeatable=False,
@@ -1462,7 +1392,7 @@ class AdminEndUsers(Resource):
     def reindexing(self, id: str, *, integration: str, organization: str | Unset = UNSET) -> m.AdminReindexing:
         """Say how far the reindexing of an end user's memories is."""
         return self._core.call(
-            admin_end_users_reindexing.sync_detailed,
+            api.admin_end_users.admin_end_users_reindexing.sync_detailed,
             m.AdminReindexing,
             id,
             organization=organization,
@@ -1471,7 +1401,9 @@ class AdminEndUsers(Resource):
 
     def export(self, id: str, *, organization: str | Unset = UNSET, integration: str) -> Iterator[Any]:
         """All that is kept of an end user, object by object as it comes."""
-        request = admin_end_users_export._get_kwargs(id, organization=organization, integration=integration)
+        request = api.admin_end_users.admin_end_users_export._get_kwargs(
+            id, organization=organization, integration=integration
+        )
         return self._core.lines(request)
 
 
@@ -1491,7 +1423,7 @@ class AdminJobs(Resource):
 
         def fetch(cursor: str | Unset) -> m.AdminJobs:
             return self._core.call(
-                admin_jobs_list.sync_detailed,
+                api.admin_jobs.admin_jobs_list.sync_detailed,
                 m.AdminJobs,
                 limit=limit,
                 organization=organization,
@@ -1504,11 +1436,11 @@ class AdminJobs(Resource):
 
     def get(self, job: str) -> m.AdminJob:
         """Read how far a job is."""
-        return self._core.call(admin_jobs_get.sync_detailed, m.AdminJob, job)
+        return self._core.call(api.admin_jobs.admin_jobs_get.sync_detailed, m.AdminJob, job)
 
     def cancel(self, job: str) -> m.AdminJob:
         """End a job early."""
-        return self._core.call(admin_jobs_cancel.sync_detailed, m.AdminJob, job)
+        return self._core.call(api.admin_jobs.admin_jobs_cancel.sync_detailed, m.AdminJob, job)
 
 
 class AdminSettings(Resource):
@@ -1516,7 +1448,7 @@ class AdminSettings(Resource):
 
     def get(self) -> m.AdminConfiguration:
         """Read the server's configuration."""
-        return self._core.call(admin_settings_get.sync_detailed, m.AdminConfiguration)
+        return self._core.call(api.admin_settings.admin_settings_get.sync_detailed, m.AdminConfiguration)
 
 
 class AdminMembers(Resource):
@@ -1525,7 +1457,7 @@ class AdminMembers(Resource):
     def invite(self, org: str, *, email: str, role: Literal["owner", "admin", "viewer"]) -> m.MemberInvited:
         """Invite a person; the code is in this answer alone."""
         return self._core.call(
-            admin_members_invite.sync_detailed,
+            api.admin_members.admin_members_invite.sync_detailed,
             m.MemberInvited,
             org,
             repeatable=False,
@@ -1536,13 +1468,15 @@ class AdminMembers(Resource):
         """List the members of an organization."""
 
         def fetch(cursor: str | Unset) -> m.Members:
-            return self._core.call(admin_members_list.sync_detailed, m.Members, org, limit=limit, cursor=cursor)
+            return self._core.call(
+                api.admin_members.admin_members_list.sync_detailed, m.Members, org, limit=limit, cursor=cursor
+            )
 
         return Pager(fetch, lambda page: page.members, lambda page: page.next_cursor, cursor)
 
     def get(self, org: str, member: str) -> m.Member:
         """Read a member."""
-        return self._core.call(admin_members_get.sync_detailed, m.Member, org, member)
+        return self._core.call(api.admin_members.admin_members_get.sync_detailed, m.Member, org, member)
 
     def change(
         self,
@@ -1555,7 +1489,7 @@ class AdminMembers(Resource):
     ) -> m.Member:
         """Give a member another role, take signing in from one, or unbind an account."""
         return self._core.call(
-            admin_members_change.sync_detailed,
+            api.admin_members.admin_members_change.sync_detailed,
             m.Member,
             org,
             member,
@@ -1564,11 +1498,17 @@ class AdminMembers(Resource):
 
     def remove(self, org: str, member: str) -> m.MemberRemoved:
         """Remove a member, whose sessions end at once."""
-        return self._core.call(admin_members_remove.sync_detailed, m.MemberRemoved, org, member)
+        return self._core.call(api.admin_members.admin_members_remove.sync_detailed, m.MemberRemoved, org, member)
 
     def invite_again(self, org: str, member: str) -> m.MemberInvited:
         """Make another invitation; the code is in this answer alone."""
-        return self._core.call(admin_members_invite_again.sync_detailed, m.MemberInvited, org, member, repeatable=False)
+        return self._core.call(
+            api.admin_members.admin_members_invite_again.sync_detailed,
+            m.MemberInvited,
+            org,
+            member,
+            repeatable=False,
+        )
 
 
 class AdminAudit(Resource):
@@ -1594,7 +1534,7 @@ class AdminAudit(Resource):
 
         def fetch(cursor: str | Unset) -> m.AuditRecords:
             return self._core.call(
-                admin_audit_list.sync_detailed,
+                api.admin_audit.admin_audit_list.sync_detailed,
                 m.AuditRecords,
                 limit=limit,
                 organization=organization,
@@ -1614,7 +1554,7 @@ class AdminAudit(Resource):
 
     def verify(self, *, known: str | Unset = UNSET) -> m.AuditVerification:
         """Verify that no record was removed, changed or put in."""
-        return self._core.call(admin_audit_verify.sync_detailed, m.AuditVerification, known=known)
+        return self._core.call(api.admin_audit.admin_audit_verify.sync_detailed, m.AuditVerification, known=known)
 
     def export(
         self,
@@ -1631,7 +1571,7 @@ class AdminAudit(Resource):
         refused: bool | Unset = UNSET,
     ) -> Iterator[Any]:
         """The records, oldest first, all of them as they come."""
-        request = admin_audit_export._get_kwargs(
+        request = api.admin_audit.admin_audit_export._get_kwargs(
             organization=organization,
             actor=actor,
             key_id=key_id,
@@ -1661,7 +1601,7 @@ class AdminAudit(Resource):
     ) -> str:
         """The same, as CSV."""
         return self._core.text(
-            admin_audit_export_csv.sync_detailed,
+            api.admin_audit.admin_audit_export_csv.sync_detailed,
             organization=organization,
             actor=actor,
             key_id=key_id,
@@ -1695,7 +1635,7 @@ class AdminUsage(Resource):
 
         def fetch(cursor: str | Unset) -> m.UsageRows:
             return self._core.call(
-                admin_usage_list.sync_detailed,
+                api.admin_usage.admin_usage_list.sync_detailed,
                 m.UsageRows,
                 limit=limit,
                 organization=organization,
@@ -1724,7 +1664,7 @@ class AdminUsage(Resource):
 
         def fetch(cursor: str | Unset) -> m.UsageAllKept:
             return self._core.call(
-                admin_usage_bytes.sync_detailed,
+                api.admin_usage.admin_usage_bytes.sync_detailed,
                 m.UsageAllKept,
                 limit=limit,
                 organization=organization,
@@ -1749,7 +1689,7 @@ class AdminUsage(Resource):
     ) -> str:
         """Usage as CSV, all of it."""
         return self._core.text(
-            admin_usage_export_csv.sync_detailed,
+            api.admin_usage.admin_usage_export_csv.sync_detailed,
             organization=organization,
             namespace=namespace,
             integration_id=integration_id,
@@ -1765,7 +1705,7 @@ class AdminQuotas(Resource):
 
     def get(self, org: str) -> m.UsageQuotas:
         """Read an organization's quotas and what is used of them."""
-        return self._core.call(admin_quotas_get.sync_detailed, m.UsageQuotas, org)
+        return self._core.call(api.admin_usage.admin_quotas_get.sync_detailed, m.UsageQuotas, org)
 
     def change(
         self,
@@ -1778,7 +1718,7 @@ class AdminQuotas(Resource):
     ) -> m.UsageQuotas:
         """Change an organization's quotas."""
         return self._core.call(
-            admin_quotas_change.sync_detailed,
+            api.admin_usage.admin_quotas_change.sync_detailed,
             m.UsageQuotas,
             org,
             body=m.UsageChangeQuotas.from_dict(
@@ -1801,12 +1741,18 @@ class AdminEvents(Resource):
     ) -> m.EventPage:
         """Read what has happened in an organization."""
         return self._core.call(
-            admin_events_list.sync_detailed, m.EventPage, org, after=after, kinds=kinds, limit=limit, wait=wait
+            api.admin_events.admin_events_list.sync_detailed,
+            m.EventPage,
+            org,
+            after=after,
+            kinds=kinds,
+            limit=limit,
+            wait=wait,
         )
 
     def get(self, org: str, id: str) -> m.EventTold:
         """Read an event of an organization."""
-        return self._core.call(admin_events_get.sync_detailed, m.EventTold, org, id)
+        return self._core.call(api.admin_events.admin_events_get.sync_detailed, m.EventTold, org, id)
 
     def follow(
         self,
@@ -1824,7 +1770,13 @@ class AdminEvents(Resource):
         cursor = after
         while True:
             page = self._core.longer(wait).call(
-                admin_events_list.sync_detailed, m.EventPage, org, after=cursor, kinds=kinds, limit=1000, wait=wait
+                api.admin_events.admin_events_list.sync_detailed,
+                m.EventPage,
+                org,
+                after=cursor,
+                kinds=kinds,
+                limit=1000,
+                wait=wait,
             )
             if page.missed and not ignore_missed:
                 raise errors.MissedEventsError(page.next_cursor)
@@ -1849,7 +1801,7 @@ class AdminWebhookDeliveries(Resource):
 
         def fetch(cursor: str | Unset) -> m.WebhookDeliveries:
             return self._core.call(
-                admin_webhooks_deliveries_list.sync_detailed,
+                api.admin_webhooks.admin_webhooks_deliveries_list.sync_detailed,
                 m.WebhookDeliveries,
                 org,
                 id,
@@ -1862,12 +1814,14 @@ class AdminWebhookDeliveries(Resource):
 
     def get(self, org: str, id: str, delivery_id: str) -> m.WebhookDelivery:
         """Read a delivery with its attempts of an organization."""
-        return self._core.call(admin_webhooks_deliveries_get.sync_detailed, m.WebhookDelivery, org, id, delivery_id)
+        return self._core.call(
+            api.admin_webhooks.admin_webhooks_deliveries_get.sync_detailed, m.WebhookDelivery, org, id, delivery_id
+        )
 
     def redeliver(self, org: str, id: str, delivery_id: str) -> m.WebhookDelivery:
         """Send an event again of an organization."""
         return self._core.call(
-            admin_webhooks_deliveries_redeliver.sync_detailed,
+            api.admin_webhooks.admin_webhooks_deliveries_redeliver.sync_detailed,
             m.WebhookDelivery,
             org,
             id,
@@ -1895,7 +1849,7 @@ class AdminWebhooks(Resource):
     ) -> m.WebhookMade:
         """Make a webhook of an organization."""
         return self._core.call(
-            admin_webhooks_create.sync_detailed,
+            api.admin_webhooks.admin_webhooks_create.sync_detailed,
             m.WebhookMade,
             org,
             repeatable=False,
@@ -1906,11 +1860,11 @@ class AdminWebhooks(Resource):
 
     def list(self, org: str) -> m.Webhooks:
         """List webhooks of an organization."""
-        return self._core.call(admin_webhooks_list.sync_detailed, m.Webhooks, org)
+        return self._core.call(api.admin_webhooks.admin_webhooks_list.sync_detailed, m.Webhooks, org)
 
     def get(self, org: str, id: str) -> m.Webhook:
         """Read a webhook of an organization."""
-        return self._core.call(admin_webhooks_get.sync_detailed, m.Webhook, org, id)
+        return self._core.call(api.admin_webhooks.admin_webhooks_get.sync_detailed, m.Webhook, org, id)
 
     def change(
         self,
@@ -1924,7 +1878,7 @@ class AdminWebhooks(Resource):
     ) -> m.Webhook:
         """Change a webhook of an organization."""
         return self._core.call(
-            admin_webhooks_change.sync_detailed,
+            api.admin_webhooks.admin_webhooks_change.sync_detailed,
             m.Webhook,
             org,
             id,
@@ -1935,16 +1889,18 @@ class AdminWebhooks(Resource):
 
     def delete(self, org: str, id: str) -> m.WebhookDeleted:
         """Delete a webhook of an organization."""
-        return self._core.call(admin_webhooks_delete.sync_detailed, m.WebhookDeleted, org, id)
+        return self._core.call(api.admin_webhooks.admin_webhooks_delete.sync_detailed, m.WebhookDeleted, org, id)
 
     def test(self, org: str, id: str) -> m.WebhookTested:
         """Send a test to a webhook of an organization."""
-        return self._core.call(admin_webhooks_test.sync_detailed, m.WebhookTested, org, id, repeatable=False)
+        return self._core.call(
+            api.admin_webhooks.admin_webhooks_test.sync_detailed, m.WebhookTested, org, id, repeatable=False
+        )
 
     def rotate(self, org: str, id: str, *, overlap: str | Unset = UNSET, force: bool | Unset = UNSET) -> m.WebhookMade:
         """Replace the secret of a webhook of an organization."""
         return self._core.call(
-            admin_webhooks_rotate.sync_detailed,
+            api.admin_webhooks.admin_webhooks_rotate.sync_detailed,
             m.WebhookMade,
             org,
             id,
@@ -1962,7 +1918,7 @@ class AdminWebhooks(Resource):
     ) -> m.WebhookRecovered:
         """Send what a webhook has not taken of an organization."""
         return self._core.call(
-            admin_webhooks_recover.sync_detailed,
+            api.admin_webhooks.admin_webhooks_recover.sync_detailed,
             m.WebhookRecovered,
             org,
             id,

@@ -15,7 +15,7 @@ import (
 	"github.com/mnemehq/mneme/sdk/go/api"
 )
 
-const name = "go"
+var name = os.Getenv("NAME")
 
 func client(kind string) *mneme.Client {
 	c, err := mneme.New("", os.Getenv("MNEME_"+kind+"_KEY"))

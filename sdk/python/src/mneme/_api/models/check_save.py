@@ -6,10 +6,16 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 from attrs import define as _attrs_define
 
 from ..models.check_save_mode import CheckSaveMode, check_check_save_mode
+from ..models.check_save_retrievers_type_0_item import (
+    CheckSaveRetrieversType0Item,
+    check_check_save_retrievers_type_0_item,
+)
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
+    from ..models.check_save_weights_type_0 import CheckSaveWeightsType0
     from ..models.filter_ import Filter
+    from ..models.query_rerank import QueryRerank
 
 
 T = TypeVar("T", bound="CheckSave")
@@ -23,23 +29,31 @@ class CheckSave:
         expect (list[str]): ids of the documents that must be among the first; none: whatever is found passes, and a run
             says what has changed
         within (int | None | Unset): how many documents are the first; default: 10
-        mode (CheckSaveMode | Unset): which retrievers are asked; default: all that the namespace has
+        retrievers (list[CheckSaveRetrieversType0Item] | None | Unset): which retrievers are asked; default: all that
+            the namespace has
+        mode (CheckSaveMode | Unset): short for retrievers: all, or one
+        weights (CheckSaveWeightsType0 | None | Unset): how much each retriever counts, as in a query
         filter_ (Filter | Unset): Conditions on metadata, all of which must hold. A plain value is the same as {"$eq":
             value}. Values compare as text, and an array matches by any of its items. At most 256 conditions, 16 levels
             deep.
-        rerank (bool | Unset): whether a model rescores the candidates; default: false
-        min_score (float | None | Unset): least score of a document; only with rerank or the mode vector
+        rerank (bool | None | QueryRerank | Unset): whether, and how, a model rescores the candidates; default: false
+        min_score (float | None | Unset): least score of a document; only with rerank or with the vector retriever alone
     """
 
     query: str
     expect: list[str]
     within: int | None | Unset = UNSET
+    retrievers: list[CheckSaveRetrieversType0Item] | None | Unset = UNSET
     mode: CheckSaveMode | Unset = UNSET
+    weights: CheckSaveWeightsType0 | None | Unset = UNSET
     filter_: Filter | Unset = UNSET
-    rerank: bool | Unset = UNSET
+    rerank: bool | None | QueryRerank | Unset = UNSET
     min_score: float | None | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.check_save_weights_type_0 import CheckSaveWeightsType0
+        from ..models.query_rerank import QueryRerank
+
         query = self.query
 
         expect = self.expect
@@ -50,15 +64,41 @@ class CheckSave:
         else:
             within = self.within
 
+        retrievers: list[str] | None | Unset
+        if isinstance(self.retrievers, Unset):
+            retrievers = UNSET
+        elif isinstance(self.retrievers, list):
+            retrievers = []
+            for retrievers_type_0_item_data in self.retrievers:
+                retrievers_type_0_item: str = retrievers_type_0_item_data
+                retrievers.append(retrievers_type_0_item)
+
+        else:
+            retrievers = self.retrievers
+
         mode: str | Unset = UNSET
         if not isinstance(self.mode, Unset):
             mode = self.mode
+
+        weights: dict[str, Any] | None | Unset
+        if isinstance(self.weights, Unset):
+            weights = UNSET
+        elif isinstance(self.weights, CheckSaveWeightsType0):
+            weights = self.weights.to_dict()
+        else:
+            weights = self.weights
 
         filter_: dict[str, Any] | Unset = UNSET
         if not isinstance(self.filter_, Unset):
             filter_ = self.filter_.to_dict()
 
-        rerank = self.rerank
+        rerank: bool | dict[str, Any] | None | Unset
+        if isinstance(self.rerank, Unset):
+            rerank = UNSET
+        elif isinstance(self.rerank, QueryRerank):
+            rerank = self.rerank.to_dict()
+        else:
+            rerank = self.rerank
 
         min_score: float | None | Unset
         if isinstance(self.min_score, Unset):
@@ -76,8 +116,12 @@ class CheckSave:
         )
         if within is not UNSET:
             field_dict["within"] = within
+        if retrievers is not UNSET:
+            field_dict["retrievers"] = retrievers
         if mode is not UNSET:
             field_dict["mode"] = mode
+        if weights is not UNSET:
+            field_dict["weights"] = weights
         if filter_ is not UNSET:
             field_dict["filter"] = filter_
         if rerank is not UNSET:
@@ -89,7 +133,9 @@ class CheckSave:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.check_save_weights_type_0 import CheckSaveWeightsType0
         from ..models.filter_ import Filter
+        from ..models.query_rerank import QueryRerank
 
         d = dict(src_dict)
         query = d.pop("query")
@@ -105,12 +151,55 @@ class CheckSave:
 
         within = _parse_within(d.pop("within", UNSET))
 
+        def _parse_retrievers(
+            data: object,
+        ) -> list[CheckSaveRetrieversType0Item] | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, list):
+                    raise TypeError()
+                retrievers_type_0 = []
+                _retrievers_type_0 = data
+                for retrievers_type_0_item_data in _retrievers_type_0:
+                    retrievers_type_0_item = check_check_save_retrievers_type_0_item(
+                        retrievers_type_0_item_data
+                    )
+
+                    retrievers_type_0.append(retrievers_type_0_item)
+
+                return retrievers_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(list[CheckSaveRetrieversType0Item] | None | Unset, data)
+
+        retrievers = _parse_retrievers(d.pop("retrievers", UNSET))
+
         _mode = d.pop("mode", UNSET)
         mode: CheckSaveMode | Unset
         if isinstance(_mode, Unset):
             mode = UNSET
         else:
             mode = check_check_save_mode(_mode)
+
+        def _parse_weights(data: object) -> CheckSaveWeightsType0 | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                weights_type_0 = CheckSaveWeightsType0.from_dict(data)
+
+                return weights_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(CheckSaveWeightsType0 | None | Unset, data)
+
+        weights = _parse_weights(d.pop("weights", UNSET))
 
         _filter_ = d.pop("filter", UNSET)
         filter_: Filter | Unset
@@ -119,7 +208,22 @@ class CheckSave:
         else:
             filter_ = Filter.from_dict(_filter_)
 
-        rerank = d.pop("rerank", UNSET)
+        def _parse_rerank(data: object) -> bool | None | QueryRerank | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                rerank_type_1 = QueryRerank.from_dict(data)
+
+                return rerank_type_1
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(bool | None | QueryRerank | Unset, data)
+
+        rerank = _parse_rerank(d.pop("rerank", UNSET))
 
         def _parse_min_score(data: object) -> float | None | Unset:
             if data is None:
@@ -134,7 +238,9 @@ class CheckSave:
             query=query,
             expect=expect,
             within=within,
+            retrievers=retrievers,
             mode=mode,
+            weights=weights,
             filter_=filter_,
             rerank=rerank,
             min_score=min_score,

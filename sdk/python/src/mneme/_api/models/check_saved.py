@@ -8,10 +8,16 @@ from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
 from ..models.check_saved_mode import CheckSavedMode, check_check_saved_mode
+from ..models.check_saved_retrievers_item import (
+    CheckSavedRetrieversItem,
+    check_check_saved_retrievers_item,
+)
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
+    from ..models.check_saved_weights import CheckSavedWeights
     from ..models.filter_ import Filter
+    from ..models.query_rerank_output import QueryRerankOutput
 
 
 T = TypeVar("T", bound="CheckSaved")
@@ -29,12 +35,16 @@ class CheckSaved:
         created_at (datetime.datetime):
         updated_at (datetime.datetime): when it was saved last
         within (int | Unset): how many documents are the first; default: 10
-        mode (CheckSavedMode | Unset): which retrievers are asked; default: all that the namespace has
+        retrievers (list[CheckSavedRetrieversItem] | Unset): which retrievers are asked; default: all that the namespace
+            has
+        mode (CheckSavedMode | Unset): short for retrievers: all, or one
+        weights (CheckSavedWeights | Unset): how much each retriever counts, as in a query
         filter_ (Filter | Unset): Conditions on metadata, all of which must hold. A plain value is the same as {"$eq":
             value}. Values compare as text, and an array matches by any of its items. At most 256 conditions, 16 levels
             deep.
-        rerank (bool | Unset): whether a model rescores the candidates; default: false
-        min_score (float | Unset): least score of a document; only with rerank or the mode vector
+        rerank (bool | None | QueryRerankOutput | Unset): whether, and how, a model rescores the candidates; default:
+            false
+        min_score (float | Unset): least score of a document; only with rerank or with the vector retriever alone
     """
 
     name: str
@@ -44,13 +54,17 @@ class CheckSaved:
     created_at: datetime.datetime
     updated_at: datetime.datetime
     within: int | Unset = UNSET
+    retrievers: list[CheckSavedRetrieversItem] | Unset = UNSET
     mode: CheckSavedMode | Unset = UNSET
+    weights: CheckSavedWeights | Unset = UNSET
     filter_: Filter | Unset = UNSET
-    rerank: bool | Unset = UNSET
+    rerank: bool | None | QueryRerankOutput | Unset = UNSET
     min_score: float | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.query_rerank_output import QueryRerankOutput
+
         name = self.name
 
         query = self.query
@@ -65,15 +79,32 @@ class CheckSaved:
 
         within = self.within
 
+        retrievers: list[str] | Unset = UNSET
+        if not isinstance(self.retrievers, Unset):
+            retrievers = []
+            for retrievers_item_data in self.retrievers:
+                retrievers_item: str = retrievers_item_data
+                retrievers.append(retrievers_item)
+
         mode: str | Unset = UNSET
         if not isinstance(self.mode, Unset):
             mode = self.mode
+
+        weights: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.weights, Unset):
+            weights = self.weights.to_dict()
 
         filter_: dict[str, Any] | Unset = UNSET
         if not isinstance(self.filter_, Unset):
             filter_ = self.filter_.to_dict()
 
-        rerank = self.rerank
+        rerank: bool | dict[str, Any] | None | Unset
+        if isinstance(self.rerank, Unset):
+            rerank = UNSET
+        elif isinstance(self.rerank, QueryRerankOutput):
+            rerank = self.rerank.to_dict()
+        else:
+            rerank = self.rerank
 
         min_score = self.min_score
 
@@ -91,8 +122,12 @@ class CheckSaved:
         )
         if within is not UNSET:
             field_dict["within"] = within
+        if retrievers is not UNSET:
+            field_dict["retrievers"] = retrievers
         if mode is not UNSET:
             field_dict["mode"] = mode
+        if weights is not UNSET:
+            field_dict["weights"] = weights
         if filter_ is not UNSET:
             field_dict["filter"] = filter_
         if rerank is not UNSET:
@@ -104,7 +139,9 @@ class CheckSaved:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.check_saved_weights import CheckSavedWeights
         from ..models.filter_ import Filter
+        from ..models.query_rerank_output import QueryRerankOutput
 
         d = dict(src_dict)
         name = d.pop("name")
@@ -121,12 +158,30 @@ class CheckSaved:
 
         within = d.pop("within", UNSET)
 
+        _retrievers = d.pop("retrievers", UNSET)
+        retrievers: list[CheckSavedRetrieversItem] | Unset = UNSET
+        if _retrievers is not UNSET:
+            retrievers = []
+            for retrievers_item_data in _retrievers:
+                retrievers_item = check_check_saved_retrievers_item(
+                    retrievers_item_data
+                )
+
+                retrievers.append(retrievers_item)
+
         _mode = d.pop("mode", UNSET)
         mode: CheckSavedMode | Unset
         if isinstance(_mode, Unset):
             mode = UNSET
         else:
             mode = check_check_saved_mode(_mode)
+
+        _weights = d.pop("weights", UNSET)
+        weights: CheckSavedWeights | Unset
+        if isinstance(_weights, Unset):
+            weights = UNSET
+        else:
+            weights = CheckSavedWeights.from_dict(_weights)
 
         _filter_ = d.pop("filter", UNSET)
         filter_: Filter | Unset
@@ -135,7 +190,22 @@ class CheckSaved:
         else:
             filter_ = Filter.from_dict(_filter_)
 
-        rerank = d.pop("rerank", UNSET)
+        def _parse_rerank(data: object) -> bool | None | QueryRerankOutput | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                rerank_type_1 = QueryRerankOutput.from_dict(data)
+
+                return rerank_type_1
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(bool | None | QueryRerankOutput | Unset, data)
+
+        rerank = _parse_rerank(d.pop("rerank", UNSET))
 
         min_score = d.pop("min_score", UNSET)
 
@@ -147,7 +217,9 @@ class CheckSaved:
             created_at=created_at,
             updated_at=updated_at,
             within=within,
+            retrievers=retrievers,
             mode=mode,
+            weights=weights,
             filter_=filter_,
             rerank=rerank,
             min_score=min_score,
