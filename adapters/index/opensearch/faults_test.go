@@ -11,6 +11,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -407,6 +408,43 @@ func TestWritersOfSeveralProcesses(t *testing.T) {
 	for _, x := range []*opensearch.Index{one, two} {
 		if got := find(t, x, part(1), "heron"); got != "a" {
 			t.Errorf("found %q", got)
+		}
+	}
+}
+
+// A write that takes longer than other processes wait for one is not taken for dead while it shows that
+// it goes on, whatever its requests take.
+func TestLongWritesShowThatTheyGoOn(t *testing.T) {
+	s := settings(t)
+	other := open(t, s)
+	held, written := make(chan struct{}), make(chan error, 1)
+	signs, enough := atomic.Int32{}, make(chan struct{})
+	s.Hosts = []string{between(t, func(r *http.Request, _ string) (int, string) {
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/_bulk"):
+			close(held)
+			select {
+			case <-enough:
+			case err := <-written: // by the other, instead of waiting
+				written <- err
+			}
+		case r.Method == http.MethodPut && strings.Contains(r.URL.Path, "/_doc/"):
+			if signs.Add(1) == 1+7 { // after the first, one a second; the other waits five
+				close(enough)
+			}
+		}
+		return 0, ""
+	})}
+	slow := open(t, s)
+	ended := make(chan error, 1)
+	go func() { ended <- slow.Apply(context.Background(), part(1), batch(0, "heron")) }()
+	<-held
+	go func() { written <- other.Apply(context.Background(), part(1), batch(0, "egret")) }()
+	must(t, <-ended)
+	must(t, <-written)
+	for text, want := range map[string]string{"heron": "a", "egret": ""} {
+		if got := find(t, other, part(1), text); got != want {
+			t.Errorf("%s: found %q, want %q", text, got, want)
 		}
 	}
 }
