@@ -344,7 +344,7 @@ func (x *Index) load(ctx context.Context, g string, s *state, parts iter.Seq[[]b
 		case <-show.C:
 			if err := x.write(ctx, g, s, false); err != nil {
 				cancel()
-				<-loaded // it was broken off
+				<-loaded //nolint:errcheck // it was broken off
 				return err
 			}
 		}
