@@ -204,7 +204,7 @@ func (pr *Projector) catchUp(ctx context.Context, i int, p port.Partition, seq u
 			}
 			return nil
 		}
-		b, trimmed, err := pr.readBatch(ctx, p, at)
+		b, trimmed, err := pr.readBatch(ctx, p, at, pr.batchOf(ix))
 		if err != nil {
 			return err
 		}
@@ -250,9 +250,18 @@ func (pr *Projector) catchUp(ctx context.Context, i int, p port.Partition, seq u
 // progressEvery is how often a long replay logs its progress.
 const progressEvery = 5 * time.Second
 
-// readBatch makes a batch from the log and the documents' state in one snapshot, and
-// returns the change number up to which deletions may be missing from the log.
-func (pr *Projector) readBatch(ctx context.Context, p port.Partition, after uint64) (b port.Batch, trimmed uint64, err error) {
+// batchOf is how many documents of the log an index is brought at once.
+func (pr *Projector) batchOf(ix port.Index) int {
+	if bulky, ok := ix.(port.Bulky); ok {
+		return bulky.BatchDocuments()
+	}
+	return pr.batch
+}
+
+// readBatch makes a batch of about so many documents from the log and their state in one snapshot,
+// and returns the change number up to which deletions may be missing from the log.
+func (pr *Projector) readBatch(ctx context.Context, p port.Partition, after uint64,
+	size int) (b port.Batch, trimmed uint64, err error) {
 	b = port.Batch{After: after, Upto: after}
 	err = pr.store.View(ctx, func(r projectorReader) error {
 		ns, err := r.Partition(ctx, p)
@@ -260,12 +269,12 @@ func (pr *Projector) readBatch(ctx context.Context, p port.Partition, after uint
 			return err
 		}
 		trimmed = ns.Trimmed
-		log, err := r.Changes(ctx, p, after, pr.batch)
+		log, err := r.Changes(ctx, p, after, size)
 		if err != nil {
 			return err
 		}
 		// The compacted log may lack numbers whose documents changed again.
-		if b.Upto = ns.Seq; len(log) >= pr.batch {
+		if b.Upto = ns.Seq; len(log) >= size {
 			b.Upto = log[len(log)-1].Seq
 		}
 		short, err := pr.limitBatch(ctx, r, p, log)

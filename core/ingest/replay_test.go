@@ -524,6 +524,33 @@ func TestPartsOfAReplay(t *testing.T) {
 	}
 }
 
+// bulky is an index that asks for larger parts.
+type bulky struct{ *shelf }
+
+func (bulky) BatchDocuments() int { return 1000 }
+
+// An index to which each batch costs much gets parts of its own size.
+func TestPartsOfABulkyIndex(t *testing.T) {
+	l, ix := &ledger{row: port.PartitionRow{Seq: 2500}, chunks: map[string]int{}}, &shelf{}
+	for i := range uint64(2500) {
+		id := fmt.Sprint(i)
+		l.changes = append(l.changes, port.Change{Seq: i + 1, Document: id})
+		l.chunks[id] = 1
+	}
+	_, logger := logs()
+	pr := ingest.NewProjector(l, []port.Index{bulky{ix}}, "here", logger)
+	if err := pr.Ensure(t.Context(), shelved, 2500); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, b := range ix.batches {
+		got = append(got, fmt.Sprintf("%d:%d", b.Upto, len(b.Changes)))
+	}
+	if want := "[1000:1000 2000:1000 2500:500]"; fmt.Sprint(got) != want {
+		t.Errorf("parts %v, want %s", got, want)
+	}
+}
+
 // The log is cut each 1,024 changes, at what each index has on disk or, where it keeps
 // nothing there, at the cut before.
 func TestTheLogIsCut(t *testing.T) {

@@ -139,3 +139,9 @@ type Span struct{ Start, End int }
 type Lagging interface {
 	MayLag() bool
 }
+
+// Bulky is an Index to which a batch costs much whatever it holds. What it has missed is brought
+// to it in batches of about so many documents.
+type Bulky interface {
+	BatchDocuments() int
+}

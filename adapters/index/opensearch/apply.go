@@ -1,16 +1,18 @@
 package opensearch
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"net/http"
 	"slices"
 	"strconv"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/mnemehq/mneme/adapters/index/analysis"
 	"github.com/mnemehq/mneme/core/port"
@@ -141,14 +143,14 @@ func (x *Index) apply(ctx context.Context, generation int64, g string, s state, 
 	}
 	s.Next++
 	s.Open = s.Next
-	lines := x.encode(g, s.Next, b, documents, dimensions)
 	// What was deleted since the last refresh has to be gone for searches before the
 	// document stops naming it: by the chunks' refresh, or where there are none by this.
-	if err := x.write(ctx, g, &s, len(lines.parts) == 0 && len(s.Gone) > 0); err != nil {
+	if err := x.write(ctx, g, &s, !holdsEntries(b) && len(s.Gone) > 0); err != nil {
 		return err
 	}
+	var loaded sums
 	chunks, length, err := int64(0), int64(0), error(nil)
-	if err = x.load(ctx, g, &s, lines.parts); err == nil && s.Chunks > 0 {
+	if err = x.load(ctx, g, &s, x.encode(g, s.Next, b, documents, dimensions, &loaded)); err == nil && s.Chunks > 0 {
 		chunks, length, err = x.count(ctx, g, s, documents)
 	}
 	if err != nil {
@@ -159,7 +161,7 @@ func (x *Index) apply(ctx context.Context, generation int64, g string, s state, 
 	if chunks > 0 {
 		s.Gone = documents
 	}
-	s.Chunks, s.Length, s.Dimensions = s.Chunks+lines.chunks-chunks, s.Length+lines.length-length, dimensions
+	s.Chunks, s.Length, s.Dimensions = s.Chunks+loaded.chunks-chunks, s.Length+loaded.length-length, dimensions
 	if err := x.commit(ctx, generation, g, &s); err != nil {
 		return err
 	}
@@ -210,48 +212,47 @@ func checkEntry(e port.Entry, dimensions int) (int, error) {
 	return len(e.Vector), nil
 }
 
-// encoded is a batch as bulk requests.
-type encoded struct {
-	parts          [][]byte
-	chunks, length int64
+func holdsEntries(b port.Batch) bool {
+	return slices.ContainsFunc(b.Changes, func(c port.IndexChange) bool { return len(c.Entries) > 0 })
 }
 
-// encode makes the bulk requests of an attempt.
-func (x *Index) encode(g string, attempt int64, b port.Batch, documents []string, dimensions int) encoded {
-	var out encoded
-	var buf bytes.Buffer
-	count := x.counter()
-	prefix := g + "-" + strconv.FormatInt(attempt, 10) + "-"
-	for i, c := range b.Changes {
-		for _, e := range c.Entries {
-			d := chunk{P: g, H: documents[i], Document: c.Document, Chunk: e.Chunk, Attempt: attempt, Time: e.Time,
-				Facets: facets(e.Facets), Sparse: sparseFeatures(e)}
-			d.Words, d.Length = count(e.Text)
-			start := buf.Len()
-			fmt.Fprintf(&buf, "{\"index\":{\"_id\":\"%s%d\",\"routing\":\"%s\"}}\n", prefix, out.chunks, g)
-			line, err := json.Marshal(d)
-			if err != nil {
-				panic(err) // strings and finite numbers
-			}
-			if len(e.Vector) > 0 {
-				line = appendVector(line, dimensions, e.Vector)
-			}
-			buf.Write(line)
-			buf.WriteByte('\n')
-			out.chunks++
-			out.length += int64(d.Length)
-			if start > 0 && buf.Len() > x.cfg.BulkMB<<20 {
-				out.parts = append(out.parts, slices.Clone(buf.Bytes()[:start]))
-				rest := slices.Clone(buf.Bytes()[start:])
-				buf.Reset()
-				buf.Write(rest)
+// sums are those of a batch's chunks, and of their words.
+type sums struct{ chunks, length int64 }
+
+// encode makes the bulk requests of an attempt, one after another, and sums up what is in them.
+func (x *Index) encode(g string, attempt int64, b port.Batch, documents []string, dimensions int, sum *sums) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		var buf []byte
+		count := x.counter()
+		prefix := g + "-" + strconv.FormatInt(attempt, 10) + "-"
+		for i, c := range b.Changes {
+			for _, e := range c.Entries {
+				d := chunk{P: g, H: documents[i], Document: c.Document, Chunk: e.Chunk, Attempt: attempt, Time: e.Time,
+					Facets: facets(e.Facets), Sparse: sparseFeatures(e)}
+				d.Words, d.Length = count(e.Text)
+				line, err := json.Marshal(d)
+				if err != nil {
+					panic(err) // strings and finite numbers
+				}
+				if len(e.Vector) > 0 {
+					line = appendVector(line, dimensions, e.Vector)
+				}
+				head := fmt.Sprintf("{\"index\":{\"_id\":\"%s%d\",\"routing\":\"%s\"}}\n", prefix, sum.chunks, g)
+				if len(buf) > 0 && len(buf)+len(head)+len(line) > x.cfg.BulkMB<<20 {
+					if !yield(buf) {
+						return
+					}
+					buf = make([]byte, 0, len(buf)) // of the next, while this one is being sent
+				}
+				buf = append(append(append(buf, head...), line...), '\n')
+				sum.chunks++
+				sum.length += int64(d.Length)
 			}
 		}
+		if len(buf) > 0 {
+			yield(buf)
+		}
 	}
-	if buf.Len() > 0 {
-		out.parts = append(out.parts, buf.Bytes())
-	}
-	return out
 }
 
 // appendVector puts a vector into an object of JSON.
@@ -327,26 +328,52 @@ type bulkAnswer struct {
 	} `json:"items"`
 }
 
-// load sends the bulk requests of an attempt, the last with a refresh. Of a long one it shows
-// now and then that it goes on.
-func (x *Index) load(ctx context.Context, g string, s *state, parts [][]byte) error {
-	shown := time.Now()
-	for i, part := range parts {
-		path := "/" + x.alias + "/_bulk?require_alias=true&routing=" + g
-		if i == len(parts)-1 {
-			path += "&refresh=" + map[Refresh]string{Immediate: "true", Interval: "wait_for"}[x.cfg.Refresh]
-		}
-		if time.Since(shown) > takeover/5 {
+// load sends the bulk requests of an attempt, several at once, and the last one, with a refresh, when
+// the others have ended. Of a long one it shows now and then that it goes on.
+func (x *Index) load(ctx context.Context, g string, s *state, parts iter.Seq[[]byte]) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	loaded := make(chan error, 1)
+	go func() { loaded <- x.loadParts(ctx, g, parts) }()
+	show := time.NewTicker(takeover / 5)
+	defer show.Stop()
+	for {
+		select {
+		case err := <-loaded:
+			return err
+		case <-show.C:
 			if err := x.write(ctx, g, s, false); err != nil {
+				cancel()
+				<-loaded //nolint:errcheck // it was broken off
 				return err
 			}
-			shown = time.Now()
-		}
-		if err := x.bulk(ctx, path, part); err != nil {
-			return err
 		}
 	}
-	return nil
+}
+
+// loadAtOnce is how many bulk requests of a batch are under way at a time: while a node works on one,
+// the next is made.
+const loadAtOnce = 3
+
+func (x *Index) loadParts(ctx context.Context, g string, parts iter.Seq[[]byte]) error {
+	path := "/" + x.alias + "/_bulk?require_alias=true&routing=" + g
+	others, within := errgroup.WithContext(ctx)
+	others.SetLimit(loadAtOnce)
+	var last []byte
+	for part := range parts {
+		if last != nil {
+			before := last
+			others.Go(func() error { return x.bulk(within, path, before) })
+		}
+		if last = part; within.Err() != nil {
+			break
+		}
+	}
+	if err := others.Wait(); err != nil || last == nil {
+		return err
+	}
+	refresh := map[Refresh]string{Immediate: "true", Interval: "wait_for"}[x.cfg.Refresh]
+	return x.bulk(ctx, path+"&refresh="+refresh, last)
 }
 
 // bulk sends one request and again where items were refused because a node has too much to do.

@@ -3,6 +3,7 @@ package opensearch
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -179,10 +180,15 @@ func (x *Index) explain(ctx, limited context.Context, op string, err error) erro
 			"write_timeout: %w", errors.Join(context.DeadlineExceeded, err))}
 		op = "opensearch: " + op
 		return &failure{op, cause, fault.Wrap(fault.Timeout, op, cause, "the search index did not answer in time")}
+	case errors.As(err, new(*tls.CertificateVerificationError)):
+		return unavailable(op, &unreachableError{fmt.Errorf("the nodes' certificate is not trusted; set ca_file to the "+
+			"authority that signed it, and name nodes in hosts as the certificate does: %w", err)})
 	case !errors.As(err, &a):
 		return unavailable(op, &unreachableError{fmt.Errorf("no node of hosts can be reached: %w", err)})
 	case a.kind == kindIndexNotFound, a.kind == "alias_not_found_exception":
 		return fmt.Errorf("opensearch: %s: %s: %w", op, x.alias, errGone)
+	case a.kind == "index_closed_exception":
+		return unavailable(op, &unreachableError{fmt.Errorf("the index is closed; open it by POST %s/_open: %w", x.alias, a)})
 	case a.status == http.StatusUnauthorized:
 		return unavailable(op, fmt.Errorf("OpenSearch refuses username and password; set those of a user it knows: %w", a))
 	case a.kind == kindBlocked && (strings.Contains(a.reason, "read-only") || strings.Contains(a.reason, "disk usage")):

@@ -5,14 +5,18 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/mnemehq/mneme/adapters/index/opensearch"
+	"github.com/mnemehq/mneme/adapters/index/opensearch/opensearchtest"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/port"
 )
@@ -241,6 +245,96 @@ func TestReadOnlyBlock(t *testing.T) {
 	}
 }
 
+// says fails unless an error is of a code and its sentence for the log holds some words.
+func says(t testing.TB, what string, err error, code fault.Code, words string) {
+	t.Helper()
+	if err == nil || fault.CodeOf(err) != code || !strings.Contains(err.Error(), words) {
+		t.Errorf("%s: %v, want %s and %q", what, err, code, words)
+	}
+}
+
+// An index whose primary shard has no node, or that is closed, is named with what to do. Nothing is
+// answered meanwhile, and all is there once it is put right.
+func TestRedAndClosedIndex(t *testing.T) {
+	s := settings(t)
+	s.Shards, s.Timeout = 1, 2*time.Second
+	s.WriteTimeout = s.Timeout
+	x := open(t, s)
+	must(t, x.Apply(t.Context(), part(1), batch(0, "heron")))
+	name := "/" + s.IndexPrefix + "-chunks-1"
+	api(t, http.MethodPut, name+"/_settings", `{"index.routing.allocation.require._name": "nowhere"}`)
+	api(t, http.MethodPost, name+"/_close", "")
+	says(t, "closed", x.Apply(t.Context(), part(1), batch(1, "egret")), fault.Unavailable, "_open")
+	api(t, http.MethodPost, name+"/_open?wait_for_active_shards=0", "")
+	says(t, "ping", x.Ping(t.Context()), fault.Unavailable, "the index is red")
+	q := port.IndexQuery{Retriever: port.Keyword, Text: "heron", Limit: 1}
+	if h, err := x.Search(t.Context(), part(1), q); err == nil {
+		t.Errorf("search: %v", h)
+	}
+	if err := x.Apply(t.Context(), part(1), batch(1, "egret")); err == nil {
+		t.Error("a write to a shard without a node is taken")
+	}
+	open(t, s) // a start does without it
+	api(t, http.MethodPut, name+"/_settings", `{"index.routing.allocation.require._name": null}`)
+	api(t, http.MethodGet, "/_cluster/health"+name+"?wait_for_status=green&timeout=60s", "")
+	if got := find(t, x, part(1), "heron"); got != "a" {
+		t.Errorf("found %q", got)
+	}
+	must(t, x.Apply(t.Context(), part(1), batch(1, "egret")))
+	must(t, x.Ping(t.Context()))
+}
+
+// A node that does not answer, and one whose certificate is not trusted, are named with what to do,
+// and a start does without them.
+func TestUnreachableNodes(t *testing.T) {
+	s := opensearch.Default()
+	s.Timeout = 100 * time.Millisecond
+	hung := make(chan struct{})
+	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-hung:
+		case <-r.Context().Done():
+		}
+	}))
+	defer silent.Close()
+	defer close(hung)
+	sealed := httptest.NewTLSServer(http.NotFoundHandler())
+	defer sealed.Close()
+	sealed.Config.ErrorLog = log.New(io.Discard, "", 0)
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	for name, c := range map[string]struct {
+		address string
+		code    fault.Code
+		words   string
+	}{
+		"silent": {silent.URL, fault.Timeout, "raise timeout"},
+		"sealed": {sealed.URL, fault.Unavailable, "set ca_file"},
+		"gone":   {gone.URL, fault.Unavailable, "no node of hosts"},
+	} {
+		s.Hosts = []string{c.address}
+		x := open(t, s)
+		says(t, name, x.Ping(t.Context()), c.code, c.words)
+		says(t, name+", write", x.Apply(t.Context(), part(1), batch(0, "heron")), c.code, c.words)
+		_, err := x.Search(t.Context(), part(1), port.IndexQuery{Retriever: port.Keyword, Text: "heron", Limit: 1})
+		says(t, name+", search", err, c.code, c.words)
+	}
+}
+
+// Nodes without the k-NN plugin are refused by name.
+func TestNodesWithoutThePlugin(t *testing.T) {
+	opensearchtest.Part(t)
+	bare := opensearchtest.New("without=knn.plugin.KNN")
+	t.Cleanup(bare.Stop)
+	s := opensearch.Default()
+	s.Hosts = []string{bare.URL(t)}
+	x, err := opensearch.Open(t.Context(), s, opensearch.Options{})
+	if err == nil {
+		_ = x.Close()
+	}
+	says(t, "open", err, fault.Unavailable, "install opensearch-knn")
+}
+
 // A bulk request that is broken off leaves an attempt whose chunks are in no answer, even
 // when they come late, and the next batch need not wait for it.
 func TestAttemptsThatWereGivenUp(t *testing.T) {
@@ -314,6 +408,43 @@ func TestWritersOfSeveralProcesses(t *testing.T) {
 	for _, x := range []*opensearch.Index{one, two} {
 		if got := find(t, x, part(1), "heron"); got != "a" {
 			t.Errorf("found %q", got)
+		}
+	}
+}
+
+// A write that takes longer than other processes wait for one is not taken for dead while it shows that
+// it goes on, whatever its requests take.
+func TestLongWritesShowThatTheyGoOn(t *testing.T) {
+	s := settings(t)
+	other := open(t, s)
+	held, written := make(chan struct{}), make(chan error, 1)
+	signs, enough := atomic.Int32{}, make(chan struct{})
+	s.Hosts = []string{between(t, func(r *http.Request, _ string) (int, string) {
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/_bulk"):
+			close(held)
+			select {
+			case <-enough:
+			case err := <-written: // by the other, instead of waiting
+				written <- err
+			}
+		case r.Method == http.MethodPut && strings.Contains(r.URL.Path, "/_doc/"):
+			if signs.Add(1) == 1+7 { // after the first, one a second; the other waits five
+				close(enough)
+			}
+		}
+		return 0, ""
+	})}
+	slow := open(t, s)
+	ended := make(chan error, 1)
+	go func() { ended <- slow.Apply(context.Background(), part(1), batch(0, "heron")) }()
+	<-held
+	go func() { written <- other.Apply(context.Background(), part(1), batch(0, "egret")) }()
+	must(t, <-ended)
+	must(t, <-written)
+	for text, want := range map[string]string{"heron": "a", "egret": ""} {
+		if got := find(t, other, part(1), text); got != want {
+			t.Errorf("%s: found %q, want %q", text, got, want)
 		}
 	}
 }

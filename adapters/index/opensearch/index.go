@@ -141,6 +141,9 @@ func (x *Index) Retrievers() []port.Retriever {
 // MayLag says whether writes are acknowledged before this index has them.
 func (x *Index) MayLag() bool { return x.cfg.OnOutage == CatchUp }
 
+// BatchDocuments is large: each batch is refreshed, and several requests beside its chunks.
+func (x *Index) BatchDocuments() int { return 2000 }
+
 // Close ends the connections.
 func (x *Index) Close() error {
 	x.expunging.end()
@@ -197,5 +200,6 @@ func hash(s string) string {
 var (
 	_ port.Index       = (*Index)(nil)
 	_ port.Lagging     = (*Index)(nil)
+	_ port.Bulky       = (*Index)(nil)
 	_ port.Highlighter = (*Index)(nil)
 )

@@ -23,7 +23,7 @@ func Register(r *registry.Registry) {
 		},
 		Isolate: func(c Config, name string) registry.Isolation[Config] {
 			c.IndexPrefix = name
-			return registry.Isolation[Config]{Config: c, Drop: c.deleteIndex}
+			return registry.Isolation[Config]{Config: c, Drop: c.deleteIndex, Usage: c.usage}
 		},
 	})
 }

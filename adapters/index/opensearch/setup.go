@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/mnemehq/mneme/core/registry"
 )
 
 const (
@@ -295,6 +297,26 @@ func (c Config) deleteIndex(ctx context.Context) error {
 		err = nil
 	}
 	return errors.Join(err, x.Close())
+}
+
+// usage is what the index of a configuration takes on the nodes' disks, copies among it.
+func (c Config) usage(ctx context.Context) (registry.Usage, error) {
+	x, err := newIndex(c, Options{})
+	if err != nil {
+		return registry.Usage{}, err
+	}
+	var r struct {
+		All struct {
+			Total struct {
+				Store struct {
+					Bytes int64 `json:"size_in_bytes"`
+				} `json:"store"`
+			} `json:"total"`
+		} `json:"_all"`
+	}
+	err = x.call(ctx, request{op: "read the index's size", method: http.MethodGet, path: "/" + x.alias + "/_stats/store"}, &r)
+	return registry.Usage{Place: c.Hosts[0] + "/" + x.alias, Tables: map[string]int64{x.alias: r.All.Total.Store.Bytes}},
+		errors.Join(err, x.Close())
 }
 
 // Retain drops the partitions that are not among the live ones. A partition may have been

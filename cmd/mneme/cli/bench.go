@@ -48,8 +48,8 @@ latency, processor time, memory and disk of each, and the ratios to the first on
 A set is a configuration file (--config, or --config NAME=FILE; repeat it), for which
 a server is started on a folder of its own, or a server that runs already (--url,
 repeatable, with --key). Without either it is the embedded default. In PostgreSQL
-everything is in a schema of its own, and in Meilisearch in an index of its own, so
-that a database in use can be measured; folder, schema and index are removed
+everything is in a schema of its own, and in Meilisearch and OpenSearch in an index of
+its own, so that a database in use can be measured; folder, schema and index are removed
 afterwards (Meilisearch: with an API key that has the action indexes.delete). Sets are measured one after another.
 
 --vectors synthetic gives texts vectors made from their words at next to no cost,

@@ -38,6 +38,7 @@ type node struct {
 	url, transport string
 	number         int
 	kill           func() // nil: it does not run
+	end            func() // as kill, in order
 }
 
 // New is a server of one node for the tests of a package, which starts when a test first asks
@@ -100,6 +101,11 @@ func (s *Server) URLs(t testing.TB) (all []string) {
 func (s *Server) begin() {
 	if url := os.Getenv("MNEME_TEST_OPENSEARCH_URL"); url != "" && len(s.options) == 0 && len(s.nodes) == 1 {
 		s.nodes[0] = &node{url: url}
+		return
+	}
+	if os.Getenv("MNEME_TEST_OPENSEARCH") == "protocol" && len(s.options) == 0 && len(s.nodes) == 1 {
+		url, stop := startProtocol()
+		s.nodes[0] = &node{url: url, kill: stop}
 		return
 	}
 	var err error
@@ -239,6 +245,14 @@ func (s *Server) begins(n *node) (ended <-chan struct{}, err error) {
 		<-end
 		n.kill = nil
 	}
+	n.end = func() {
+		_ = cmd.Process.Signal(os.Interrupt) // it may have ended already
+		select {
+		case <-end:
+		case <-time.After(time.Minute):
+		}
+		n.kill()
+	}
 	return end, nil
 }
 
@@ -248,7 +262,13 @@ func (s *Server) Kill(t testing.TB, i int) {
 	s.nodes[i].kill()
 }
 
-// Start starts a node that was killed, over what it had on its disk, and waits until it is of the
+// End ends a node in order, as a restart does.
+func (s *Server) End(t testing.TB, i int) {
+	t.Helper()
+	s.nodes[i].end()
+}
+
+// Start starts a node that was killed or ended, over what it had on its disk, and waits until it is of the
 // cluster.
 func (s *Server) Start(t testing.TB, i int) {
 	t.Helper()
@@ -305,7 +325,7 @@ func (s *Server) Delete(t testing.TB, prefix string) {
 func (s *Server) Traces(t testing.TB, prefix, word string) (found []string) {
 	t.Helper()
 	if s.URL(t); s.dir == "" {
-		t.Skip("LEFT OUT: the disk of MNEME_TEST_OPENSEARCH_URL is out of reach")
+		t.Skip("LEFT OUT: the server has no disk within reach")
 	}
 	var settings map[string]struct {
 		Settings struct{ Index struct{ UUID string } }

@@ -93,7 +93,7 @@ func TestGrantsAreGivenBack(t *testing.T) {
 		if !slices.Equal(upstream.tokens, []string{"zqxfirsttoken", "zqxlosttoken", "zqxsecondtoken"}) {
 			t.Errorf("given back: %v", upstream.tokens)
 		}
-		if got := root.traces("zqx"); len(got) != 0 {
+		if got := root.left("zqx"); len(got) != 0 {
 			t.Errorf("%v hold a secret", got)
 		}
 	})

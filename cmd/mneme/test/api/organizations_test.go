@@ -67,8 +67,7 @@ func TestOrganizationDeletion(t *testing.T) {
 		}
 		docs, chat := fill("acme", mark)
 		others, otherChat := fill("other", stay)
-		traces := func(marker string) []string { return append(root.traces(marker), root.rows(marker)...) }
-		if len(traces(mark)) == 0 {
+		if len(append(root.traces(mark), root.rows(mark)...)) == 0 {
 			t.Fatal("the marker is not stored: the test would see nothing")
 		}
 		id := operator.get("/admin/v1/organizations/acme").ok().json["id"].(string)
@@ -99,7 +98,7 @@ func TestOrganizationDeletion(t *testing.T) {
 			removed["integrations"] != 1.0 || removed["keys"] != 2.0 {
 			t.Errorf("ended as %s", last.body)
 		}
-		if got := traces(mark); len(got) != 0 {
+		if got := append(root.left(mark), root.rows(mark)...); len(got) != 0 {
 			t.Errorf("%v hold the marker", got)
 		}
 		harness.Eventually(t, "the end of what is kept of a verified key", func() bool {
@@ -123,7 +122,7 @@ func TestOrganizationDeletion(t *testing.T) {
 			t.Errorf("%d memories of the other are found", len(got))
 		}
 		next := root.restart(nil)
-		if got := append(next.traces(mark), next.rows(mark)...); len(got) != 0 {
+		if got := append(next.left(mark), next.rows(mark)...); len(got) != 0 {
 			t.Errorf("after a restart %v hold the marker", got)
 		}
 	})

@@ -498,7 +498,7 @@ func (l *load) audit() {
 		}
 	}
 	for _, word := range l.erased {
-		if left := f.leftovers(word); len(left) != 0 {
+		if left := f.left(word); len(left) != 0 {
 			f.t.Errorf("STALE: words of an erased end user are in %v", left)
 		}
 	}

@@ -399,6 +399,42 @@ func (x *openSearchIndex) whole() {
 	x.t.Fatal("the cluster is not green again")
 }
 
+// full takes free space on the nodes' disks for too little, which blocks the index for writes; with
+// full off, the cluster lifts the block again.
+func (x *openSearchIndex) full(on bool) {
+	x.t.Helper()
+	low, high, flood := `"3b"`, `"2b"`, `"1b"`
+	if on {
+		low, high, flood = `"3pb"`, `"2pb"`, `"1pb"`
+	}
+	x.Send(x.t, "PUT", "/_cluster/settings", fmt.Sprintf(`{"transient": {"cluster.info.update.interval": "10s", `+
+		`"cluster.routing.allocation.disk.threshold_enabled": true, `+
+		`"cluster.routing.allocation.disk.watermark": {"low": %s, "high": %s, "flood_stage": %s}}}`, low, high, flood))
+	x.blocked(on)
+}
+
+// blocked waits until the index is blocked for writes, or no longer.
+func (x *openSearchIndex) blocked(want bool) {
+	x.t.Helper()
+	harness.Eventually(x.t, fmt.Sprintf("the index is blocked for writes: %v", want), func() bool {
+		settings := x.Send(x.t, "GET", "/"+x.prefix+"-chunks-1/_settings", "")
+		return settings != "" && strings.Contains(settings, `"read_only_allow_delete":"true"`) == want
+	})
+}
+
+// left is leftovers of what is to be gone. From a cluster's disks it goes some time after the answer
+// (docs/opensearch.md), and is waited for.
+func (f *fleet) left(word string) []string {
+	found := f.leftovers(word)
+	if f.set.index != "opensearch" {
+		return found
+	}
+	for began := time.Now(); len(found) > 0 && time.Since(began) < 2*harness.Patience; found = f.leftovers(word) {
+		time.Sleep(2 * time.Second)
+	}
+	return found
+}
+
 // leftovers lists what holds a word: files of the replicas' folders, and parts of
 // the index outside.
 func (f *fleet) leftovers(word string) (found []string) {

@@ -17,7 +17,7 @@ import (
 // figures are what a story has measured beside what the fleet and the load count.
 type figures struct {
 	revoked, back, indexed, whole, rebuilt time.Duration
-	node, nodes                            time.Duration // opensearch
+	node, nodes, rolled, freed             time.Duration // opensearch
 }
 
 // TestSets tells the same story over each set of backends: three processes, or
@@ -56,6 +56,8 @@ func TestSets(t *testing.T) {
 			}
 			if x, ok := f.index.(*openSearchIndex); ok {
 				m.node, m.nodes = l.withoutNodes(x)
+				m.rolled = l.rolling(x)
+				m.freed = l.withoutSpace(x)
 			}
 			m.rebuilt = l.withoutItsData()
 			l.end()
@@ -63,12 +65,14 @@ func TestSets(t *testing.T) {
 				"%d end users erased (longest %v), %d namespaces made and deleted, %d answers of 503 with Retry-After; "+
 				"last call let through %v after its key was revoked; first write %v after the store's return, %v after "+
 				"the index's, whole answers everywhere %v after it; found again %v after the loss of the index; "+
-				"of a cluster: first write %v after a node was killed, %v after two of three came back",
+				"of a cluster: first write %v after a node was killed, %v after two of three came back, %v after a node was "+
+				"stopped in a rolling restart, %v after its disks had space again",
 				s.name, f.calls.Load(), l.answers.Load(), l.partial.Load(), l.acked.Load(), f.kills.Load(), len(l.kept),
 				time.Duration(l.erasing.Load()).Round(time.Millisecond),
 				l.scratch.Load(), f.refused.Load(), m.revoked.Round(time.Millisecond), m.back.Round(time.Millisecond),
 				m.indexed.Round(time.Millisecond), m.whole.Round(time.Millisecond), m.rebuilt.Round(time.Millisecond),
-				m.node.Round(time.Millisecond), m.nodes.Round(time.Millisecond))
+				m.node.Round(time.Millisecond), m.nodes.Round(time.Millisecond), m.rolled.Round(time.Millisecond),
+				m.freed.Round(time.Millisecond))
 		})
 	}
 }
@@ -255,6 +259,49 @@ func (l *load) withoutNodes(x *openSearchIndex) (node, nodes time.Duration) {
 	nodes = time.Since(began)
 	x.whole()
 	return node, nodes
+}
+
+// rolling restarts each node in order, as for an upgrade. It gives the longest time from a stop to the
+// next acknowledged write.
+func (l *load) rolling(x *openSearchIndex) (longest time.Duration) {
+	f, w := l.f, l.idle()
+	for i := range x.gates {
+		x.whole()
+		began := time.Now()
+		x.End(f.t, i)
+		to := w.fresh()
+		w.write(to)
+		longest = max(longest, time.Since(began))
+		for id, v := range to {
+			w.shows(id, v)
+		}
+		x.Start(f.t, i)
+	}
+	x.whole()
+	return longest
+}
+
+// withoutSpace has the nodes' disks nearly full for a while: writes are refused, and what is there is
+// found. It gives the time from the end of the block to the next acknowledged write.
+func (l *load) withoutSpace(x *openSearchIndex) time.Duration {
+	f, w := l.f, l.idle()
+	x.full(true)
+	refused := f.refused.Load()
+	harness.Eventually(f.t, "a write is refused while the disks are full", func() bool { return f.refused.Load() > refused })
+	for n, user := range l.kept {
+		if got := l.memories(f.tenants[1-n%2], user); got != 12 {
+			f.t.Errorf("LOST: while the disks are full, %d of 12 memories of %s are found", got, user)
+		}
+	}
+	x.full(false)
+	began := time.Now()
+	to := w.fresh()
+	w.write(to)
+	took := time.Since(began)
+	for id, v := range to {
+		w.shows(id, v)
+	}
+	return took
 }
 
 // withoutItsData loses what the index holds, under load. It gives the time until
