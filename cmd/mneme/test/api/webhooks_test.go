@@ -71,7 +71,7 @@ func TestWebhooks(t *testing.T) {
 // TestWebhooksReachNothingPrivate: the configuration decides, and a receiver learns nothing of it.
 func TestWebhooksReachNothingPrivate(t *testing.T) {
 	r := webhooktest.New(t)
-	s := start(t, backends()[0], options{config: func(c *configs.Config) { c.Events.HTTP = true }})
+	s := start(t, laptop, options{config: func(c *configs.Config) { c.Events.HTTP = true }})
 	made := s.post("/webhooks", object{"url": r.URL}).is(201)
 	tested := s.post("/webhooks/"+made.json["id"].(string)+"/test", nil).ok()
 	if tested.json["delivered"] != false || tested.json["error"] != "its address is not a public one" {
