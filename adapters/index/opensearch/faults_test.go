@@ -288,7 +288,6 @@ func TestRedAndClosedIndex(t *testing.T) {
 // and a start does without them.
 func TestUnreachableNodes(t *testing.T) {
 	s := opensearch.Default()
-	s.Timeout = 100 * time.Millisecond
 	hung := make(chan struct{})
 	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		select {
@@ -305,14 +304,15 @@ func TestUnreachableNodes(t *testing.T) {
 	gone.Close()
 	for name, c := range map[string]struct {
 		address string
+		timeout time.Duration
 		code    fault.Code
 		words   string
 	}{
-		"silent": {silent.URL, fault.Timeout, "raise timeout"},
-		"sealed": {sealed.URL, fault.Unavailable, "set ca_file"},
-		"gone":   {gone.URL, fault.Unavailable, "no node of hosts"},
+		"silent": {silent.URL, 100 * time.Millisecond, fault.Timeout, "raise timeout"},
+		"sealed": {sealed.URL, time.Minute, fault.Unavailable, "set ca_file"},
+		"gone":   {gone.URL, time.Minute, fault.Unavailable, "no node of hosts"},
 	} {
-		s.Hosts = []string{c.address}
+		s.Hosts, s.Timeout = []string{c.address}, c.timeout
 		x := open(t, s)
 		says(t, name, x.Ping(t.Context()), c.code, c.words)
 		says(t, name+", write", x.Apply(t.Context(), part(1), batch(0, "heron")), c.code, c.words)
