@@ -254,7 +254,7 @@ func says(t testing.TB, what string, err error, code fault.Code, words string) {
 }
 
 // An index whose primary shard has no node, or that is closed, is named with what to do. Nothing is
-// answered meanwhile, and all is there once it is put right.
+// answered until then, and all is there once it is put right.
 func TestRedAndClosedIndex(t *testing.T) {
 	s := settings(t)
 	s.Shards = 1
