@@ -3,9 +3,7 @@ package packages_test
 import (
 	"archive/tar"
 	"archive/zip"
-	"compress/gzip"
 	"encoding/json"
-	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -49,25 +47,8 @@ func content(t *testing.T, path string, fits *regexp.Regexp) map[string]string {
 		}
 		return found
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = f.Close() }()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for r := tar.NewReader(z); ; {
-		h, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return found
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		keep(h.Name, r)
-	}
+	eachInTar(t, path, func(h *tar.Header, r io.Reader) { keep(h.Name, r) })
+	return found
 }
 
 // A release has a wheel or a tarball of every SDK and package for a framework, all of the version it is given,

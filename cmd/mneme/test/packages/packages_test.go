@@ -180,6 +180,14 @@ func TestReleases(t *testing.T) {
 
 func tarFiles(t *testing.T, path string) map[string]os.FileMode {
 	t.Helper()
+	files := map[string]os.FileMode{}
+	eachInTar(t, path, func(h *tar.Header, _ io.Reader) { files[h.Name] = h.FileInfo().Mode() })
+	return files
+}
+
+// eachInTar reads a compressed archive, file by file.
+func eachInTar(t *testing.T, path string, read func(h *tar.Header, r io.Reader)) {
+	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
@@ -189,16 +197,15 @@ func tarFiles(t *testing.T, path string) map[string]os.FileMode {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := map[string]os.FileMode{}
 	for archive := tar.NewReader(z); ; {
 		header, err := archive.Next()
 		if errors.Is(err, io.EOF) {
-			return files
+			return
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		files[header.Name] = header.FileInfo().Mode()
+		read(header, archive)
 	}
 }
 
