@@ -11,9 +11,9 @@ import "math"
 // again: half of a small second-level cache.
 const panelBytes = 512 << 10
 
-func (k Kernels) linear(dst []float32, l *Layer, x *Rows) {
+func (k Kernels) linearBlocks(dst []float32, l *Layer, x *Rows, then Activation) {
 	if k.level == Portable {
-		linearPortable(dst, l, x)
+		linearPortable(dst, l, x, then)
 		return
 	}
 	tile := l.tile()
@@ -37,13 +37,16 @@ func (k Kernels) linear(dst []float32, l *Layer, x *Rows) {
 			}
 		}
 	}
+	if then == GELU {
+		k.GELU(dst)
+	}
 }
 
 // maxRows is how many rows of a tile lie side by side before the largest of each
 // output is taken: whole blocks, within the first-level cache.
 const maxRows = 8 * linearRows
 
-func (k Kernels) linearMax(dst []float32, l *Layer, x *Rows) {
+func (k Kernels) linearMaxBlocks(dst []float32, l *Layer, x *Rows) {
 	if k.level == Portable {
 		linearMaxPortable(dst, l, x)
 		return

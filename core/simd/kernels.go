@@ -14,6 +14,7 @@ const (
 	Portable Level = iota // Go, any CPU
 	AVX2                  // x86-64-v3: AVX2, FMA and F16C
 	AVX512                // x86-64-v4 and AVX-512 VNNI
+	AMX                   // AVX512 with tiles of int8
 	NEON                  // ARMv8.2 with dot products
 	I8MM                  // ARMv8.6: NEON with int8 matrix multiplication
 )
@@ -22,7 +23,7 @@ const (
 const Env = "MNEME_SIMD"
 
 // Levels lists all levels of all CPUs, slower before faster.
-func Levels() []Level { return []Level{Portable, AVX2, AVX512, NEON, I8MM} }
+func Levels() []Level { return []Level{Portable, AVX2, AVX512, AMX, NEON, I8MM} }
 
 func (l Level) String() string {
 	switch l {
@@ -32,6 +33,8 @@ func (l Level) String() string {
 		return "avx2"
 	case AVX512:
 		return "avx512"
+	case AMX:
+		return "amx"
 	case NEON:
 		return "neon"
 	case I8MM:

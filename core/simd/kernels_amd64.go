@@ -12,10 +12,19 @@ func available(level Level) bool {
 		return true
 	case AVX2:
 		return v3
-	case AVX512:
-		return v3 && x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL && x.HasAVX512VNNI
+	case AVX512, AMX:
+		v4 := v3 && x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL && x.HasAVX512VNNI
+		return v4 && (level == AVX512 || tilesAvailable())
 	}
 	return false
+}
+
+// vector is k for what AMX has no instructions of its own for.
+func (k Kernels) vector() Kernels {
+	if k.level == AMX {
+		return Kernels{level: AVX512}
+	}
+	return k
 }
 
 // Assembly takes a block of rows a call of many blocks; the rows left over go
@@ -58,8 +67,8 @@ func (q *Query) chunks256() (chunks uintptr, tail int) {
 
 func (k Kernels) dotRows(dst []int32, q Query, rows []int8, stride int) {
 	n := len(dst)
-	switch {
-	case k.level == AVX512:
+	switch level := k.vector().level; {
+	case level == AVX512:
 		chunks, mask, bias := q.chunks512()
 		if n >= 8 {
 			dotRows8AVX512(&dst[0], &q.codes[0], &rows[0], uintptr(stride), uintptr(n/8), chunks, mask, bias)
@@ -67,7 +76,7 @@ func (k Kernels) dotRows(dst []int32, q Query, rows []int8, stride int) {
 		if from := n &^ 7; from < n {
 			dotRows1AVX512(&dst[from], &q.codes[0], &rows[from*stride], uintptr(stride), uintptr(n-from), chunks, mask, bias)
 		}
-	case k.level == AVX2 && q.dim >= 16:
+	case level == AVX2 && q.dim >= 16:
 		chunks, tail := q.chunks256()
 		if n >= 4 {
 			dotRows4AVX2(&dst[0], &q.wide[0], &rows[0], uintptr(stride), uintptr(n/4), chunks, tail)
@@ -83,8 +92,8 @@ func (k Kernels) dotRows(dst []int32, q Query, rows []int8, stride int) {
 func (k Kernels) dotRowsAt(dst []int32, q Query, rows []int8, stride int, at []uint32) {
 	n := len(at)
 	whole := n &^ 3
-	switch {
-	case k.level == AVX512:
+	switch level := k.vector().level; {
+	case level == AVX512:
 		chunks, mask, bias := q.chunks512()
 		if n >= 4 {
 			dotRowsAt4AVX512(&dst[0], &q.codes[0], &rows[0], uintptr(stride), &at[0], uintptr(n/4), chunks, mask, bias)
@@ -92,7 +101,7 @@ func (k Kernels) dotRowsAt(dst []int32, q Query, rows []int8, stride int, at []u
 		for i, row := range at[whole:] {
 			dotRows1AVX512(&dst[whole+i], &q.codes[0], &rows[int(row)*stride], uintptr(stride), 1, chunks, mask, bias)
 		}
-	case k.level == AVX2 && q.dim >= 16:
+	case level == AVX2 && q.dim >= 16:
 		chunks, tail := q.chunks256()
 		if n >= 4 {
 			dotRowsAt4AVX2(&dst[0], &q.wide[0], &rows[0], uintptr(stride), &at[0], uintptr(n/4), chunks, tail)
@@ -167,7 +176,7 @@ func fromF16AVX2(dst *float32, src *uint16, n uintptr)
 
 // whole is how many of n values fill registers of the level.
 func (k Kernels) whole(n int) int {
-	switch k.level {
+	switch k.vector().level {
 	case AVX512:
 		return n &^ 15
 	case AVX2:
@@ -182,7 +191,7 @@ func (k Kernels) dot(a, b []float32) float32 {
 		return dotPortable(a, b)
 	}
 	rest := dotPortable(a[n:], b[n:])
-	if k.level == AVX512 {
+	if k.vector().level == AVX512 {
 		return dotAVX512(&a[0], &b[0], uintptr(n)) + rest
 	}
 	return dotAVX2(&a[0], &b[0], uintptr(n)) + rest
@@ -194,7 +203,7 @@ func (k Kernels) dotF16(q []float32, row []uint16) float32 {
 		return dotF16Portable(q, row)
 	}
 	rest := dotF16Portable(q[n:], row[n:])
-	if k.level == AVX512 {
+	if k.vector().level == AVX512 {
 		return dotF16AVX512(&q[0], &row[0], uintptr(n)) + rest
 	}
 	return dotF16AVX2(&q[0], &row[0], uintptr(n)) + rest
@@ -202,7 +211,7 @@ func (k Kernels) dotF16(q []float32, row []uint16) float32 {
 
 func (k Kernels) toF16(dst []uint16, src []float32) {
 	n := k.whole(len(src))
-	if n > 0 && k.level == AVX512 {
+	if n > 0 && k.vector().level == AVX512 {
 		toF16AVX512(&dst[0], &src[0], uintptr(n))
 	} else if n > 0 {
 		toF16AVX2(&dst[0], &src[0], uintptr(n))
@@ -212,7 +221,7 @@ func (k Kernels) toF16(dst []uint16, src []float32) {
 
 func (k Kernels) fromF16(dst []float32, src []uint16) {
 	n := k.whole(len(src))
-	if n > 0 && k.level == AVX512 {
+	if n > 0 && k.vector().level == AVX512 {
 		fromF16AVX512(&dst[0], &src[0], uintptr(n))
 	} else if n > 0 {
 		fromF16AVX2(&dst[0], &src[0], uintptr(n))

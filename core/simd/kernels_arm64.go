@@ -291,3 +291,8 @@ func (k Kernels) matmulTiles(h, c int, dst *float32, ds uintptr, a *float32, as 
 		matmul1x1NEON(dst, ds, a, as, b, bs, inner, tiles)
 	}
 }
+
+func (k Kernels) linear(dst []float32, l *Layer, x *Rows, then Activation) {
+	k.linearBlocks(dst, l, x, then)
+}
+func (k Kernels) linearMax(dst []float32, l *Layer, x *Rows) { k.linearMaxBlocks(dst, l, x) }

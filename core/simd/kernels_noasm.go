@@ -26,10 +26,13 @@ func (k Kernels) toF16(dst []uint16, src []float32)        { toF16Portable(dst, 
 func (k Kernels) fromF16(dst []float32, src []uint16)      { fromF16Portable(dst, src) }
 
 func (k Kernels) quantizeRows(r *Rows, x []float32, p Precision)  { quantizeRowsPortable(r, x, p) }
-func (k Kernels) linear(dst []float32, l *Layer, x *Rows)         { linearPortable(dst, l, x) }
 func (k Kernels) linearMax(dst []float32, l *Layer, x *Rows)      { linearMaxPortable(dst, l, x) }
 func (k Kernels) gelu(x []float32)                                { geluPortable(x) }
 func (k Kernels) softmax(x []float32, rows, n int, scale float32) { softmaxPortable(x, n, scale) }
+
+func (k Kernels) linear(dst []float32, l *Layer, x *Rows, then Activation) {
+	linearPortable(dst, l, x, then)
+}
 
 func (k Kernels) layerNorm(dst, x, residual, gain, bias []float32, rows, n int, epsilon float32) {
 	layerNormPortable(dst, x, residual, gain, bias, rows, n, epsilon)

@@ -150,7 +150,7 @@ func transpose8AVX2(dst *float32, dstStride uintptr, src *float32, srcStride, bl
 
 // lanes is how many f32 values a register of the level holds.
 func (k Kernels) lanes() int {
-	if k.level == AVX512 {
+	if k.vector().level == AVX512 {
 		return 16
 	}
 	return 8
@@ -159,8 +159,8 @@ func (k Kernels) lanes() int {
 // fitting is k, or AVX2 where only its registers divide n, or Portable.
 func (k Kernels) fitting(n int) Kernels {
 	switch {
-	case k.level == AVX512 && n%16 == 0:
-		return k
+	case k.vector().level == AVX512 && n%16 == 0:
+		return k.vector()
 	case k.level >= AVX2 && n%8 == 0:
 		return Kernels{level: AVX2}
 	}
@@ -170,7 +170,7 @@ func (k Kernels) fitting(n int) Kernels {
 func (k Kernels) measure(x []float32, squares *[16]float32) float32 {
 	n := len(x) / 16
 	var bits uint32
-	if n > 0 && k.level == AVX512 {
+	if n > 0 && k.vector().level == AVX512 {
 		bits = measureAVX512(&x[0], uintptr(n), squares)
 	} else if n > 0 {
 		bits = measureAVX2(&x[0], uintptr(n), squares)
@@ -182,6 +182,10 @@ func (k Kernels) measure(x []float32, squares *[16]float32) float32 {
 func (k Kernels) quantizeRows(r *Rows, x []float32, p Precision) {
 	if k.level == Portable {
 		quantizeRowsPortable(r, x, p)
+		return
+	}
+	if k.level == AMX {
+		k.quantizeTiles(r, x, p)
 		return
 	}
 	r.skip = p > 0 && k.level == AVX512
@@ -218,6 +222,22 @@ func (k Kernels) quantizeGroups(dst *int16, x *float32, groups int, inv float32,
 	}
 	quantizeAVX2(dst, x, uintptr(groups), inv)
 	return 0
+}
+
+func (k Kernels) linear(dst []float32, l *Layer, x *Rows, then Activation) {
+	if k.level == AMX {
+		k.linearTiles(dst, l, x, then)
+		return
+	}
+	k.linearBlocks(dst, l, x, then)
+}
+
+func (k Kernels) linearMax(dst []float32, l *Layer, x *Rows) {
+	if k.level == AMX {
+		k.linearMaxTiles(dst, l, x)
+		return
+	}
+	k.linearMaxBlocks(dst, l, x)
 }
 
 // listHighs lists, for the blocks that linear will take, the groups of four
@@ -300,7 +320,7 @@ func (k Kernels) linearBlock(h int, dst *float32, stride int, l *Layer, n int, x
 
 // maxTile raises a tile of outputs to the largest of rows rows, at least one.
 func (k Kernels) maxTile(dst, src []float32, rows int) {
-	if k.level == AVX512 {
+	if k.vector().level == AVX512 {
 		maxTileAVX512(&dst[0], &src[0], uintptr(rows))
 		return
 	}
@@ -327,7 +347,7 @@ func transpose8(dst []float32, dstStride int, src []float32, srcStride, dim int)
 
 func (k Kernels) gelu(x []float32) {
 	n := k.whole(len(x))
-	if n > 0 && k.level == AVX512 {
+	if n > 0 && k.vector().level == AVX512 {
 		geluAVX512(&x[0], uintptr(n))
 	} else if n > 0 {
 		geluAVX2(&x[0], uintptr(n))
@@ -364,7 +384,7 @@ func (k Kernels) layerNorm(dst, x, residual, gain, bias []float32, rows, n int, 
 
 func (k Kernels) height(left int) int {
 	top := 6
-	if k.level == AVX512 {
+	if k.vector().level == AVX512 {
 		top = 8
 	}
 	switch {
@@ -379,7 +399,7 @@ func (k Kernels) height(left int) int {
 }
 
 func (k Kernels) matmulTiles(h, c int, dst *float32, ds uintptr, a *float32, as uintptr, b *float32, bs, inner, tiles uintptr) {
-	if k.level == AVX512 {
+	if k.vector().level == AVX512 {
 		switch h<<4 | c {
 		case 8<<4 | 2:
 			matmul8x2AVX512(dst, ds, a, as, b, bs, inner, tiles)

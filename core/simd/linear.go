@@ -3,6 +3,7 @@ package simd
 import (
 	"fmt"
 	"math"
+	"unsafe"
 )
 
 // codeMax is the largest activation code. A code q is split into bytes as
@@ -32,7 +33,7 @@ type Rows struct {
 	level  Level
 	rows   int
 	dim    int
-	stride int       // codes per row: dim padded to 16, padding is code 0
+	stride int       // codes per row: dim padded as the level does, padding is code 0
 	codes  []int16   // plain, or split into bytes, see Layer
 	scale  []float32 // NaN for a row that holds NaN or an infinity
 
@@ -43,13 +44,16 @@ type Rows struct {
 	highStart []int32
 	lists     []int64
 	listed    []int
+
+	wide []bool // for AMX: whether any of 16 rows has a high byte
 }
 
 // NewRows makes room for rows of dim values, so that no later call with a
 // shape up to it allocates.
 func NewRows(rows, dim int) *Rows {
 	r := &Rows{}
-	r.shape(rows, dim)
+	r.shape(rows, dim, AVX512)
+	r.shape(rows, dim, AMX)
 	return r
 }
 
@@ -57,20 +61,49 @@ func NewRows(rows, dim int) *Rows {
 // blocks that skip lists are made for.
 const linearRows = 6
 
-func (r *Rows) shape(rows, dim int) {
-	r.rows, r.dim, r.stride = rows, dim, (dim+15)&^15
+// tileRows and tileBytes are what a tile of AMX holds.
+const (
+	tileRows  = 16
+	tileBytes = 64
+)
+
+// padded is how many codes n inputs take.
+func (l Level) padded(n int) int {
+	if l == AMX {
+		return (n + tileBytes - 1) &^ (tileBytes - 1)
+	}
+	return (n + 15) &^ 15
+}
+
+func (r *Rows) shape(rows, dim int, level Level) {
+	r.level, r.rows, r.dim, r.stride = level, rows, dim, level.padded(dim)
+	r.scale = resize(r.scale, rows)
+	if level == AMX {
+		r.codes = resize(r.codes, r.plane())
+		r.wide = resize(r.wide, (rows+tileRows-1)/tileRows)
+		return
+	}
 	blocks := (rows + linearRows - 1) / linearRows
 	r.codes = resize(r.codes, rows*r.stride)
-	r.scale = resize(r.scale, rows)
 	r.highStart = resize(r.highStart, rows)
 	// the last block may fall into three, of 4, 2 and 1 rows
 	r.lists = resize(r.lists, (blocks+2)*(r.stride/4+8))
 	r.listed = resize(r.listed, blocks+2)
 }
 
+// plane is the size of a plane of bytes of AMX: rows padded to two tiles, which a
+// kernel may read of. What the padding holds does not matter.
+func (r *Rows) plane() int { return (r.rows + 2*tileRows - 1) &^ (2*tileRows - 1) * r.stride }
+
+// planes views the codes as AMX has them: low bytes, then high ones.
+func (r *Rows) planes() (low, high []int8) {
+	all := unsafe.Slice((*int8)(unsafe.Pointer(unsafe.SliceData(r.codes))), 2*len(r.codes))
+	return all[:len(r.codes)], all[len(r.codes):]
+}
+
 // Bytes is the memory that r holds, of the largest shapes it has had.
 func (r *Rows) Bytes() int {
-	return 2*cap(r.codes) + 4*(cap(r.scale)+cap(r.highStart)) + 8*(cap(r.lists)+cap(r.listed))
+	return 2*cap(r.codes) + 4*(cap(r.scale)+cap(r.highStart)) + 8*(cap(r.lists)+cap(r.listed)) + cap(r.wide)
 }
 
 func resize[T any](s []T, n int) []T {
@@ -86,8 +119,8 @@ func (k Kernels) Quantize(r *Rows, x []float32, rows, dim int, p Precision) {
 	if rows < 0 || dim < 1 || dim > MaxDim || rows > len(x)/dim || !(p >= 0) {
 		panic(fmt.Sprintf("simd: %d values for %d rows of %d, precision %g", len(x), rows, dim, p))
 	}
-	r.shape(rows, dim)
-	r.level, r.skip = k.level, false
+	r.shape(rows, dim, k.level)
+	r.skip = false
 	k.quantizeRows(r, x, p)
 }
 
@@ -146,15 +179,17 @@ func quantizeRowsPortable(r *Rows, x []float32, p Precision) {
 // once per block of rows:
 //
 //	AVX512    [outputs/32][inputs/4][32][4]  VPDPBUSD takes four inputs a lane
+//	AMX       the same                       TDPBSSD takes 64 inputs by 16 outputs, 16 times 64 bytes
 //	AVX2      [outputs/16][inputs/2][16][2]  VPMADDWD takes two
 //	NEON      [outputs/8][inputs/4][8][4]    SDOT takes four, signed by signed
 //	I8MM      [outputs/8][inputs/8][8][8]    SMMLA takes eight of two outputs, by two rows
 //	Portable  [outputs][inputs]
 //
-// Inputs are padded to 16 and outputs to the tile, with zeros. VPDPBUSD and
-// SDOT read activations split into bytes: per 4 inputs four high bytes, then
+// Inputs are padded to 16, for AMX to 64, and outputs to the tile, with zeros. VPDPBUSD
+// and SDOT read activations split into bytes: per 4 inputs four high bytes, then
 // the low ones + 128 for AVX512; per 16 inputs 16 high, then 16 low for NEON; per 8
-// inputs 8 high, then 8 low for I8MM, which are the two rows of SMMLA.
+// inputs 8 high, then 8 low for I8MM, which are the two rows of SMMLA. For AMX all low
+// bytes of all rows lie before all high ones, both signed.
 type Layer struct {
 	level   Level
 	out, in int
@@ -172,7 +207,7 @@ func (l *Layer) In() int { return l.in }
 
 // Work is how many multiply-adds the kernels spend on a row: inputs and outputs as
 // they are padded.
-func (l *Layer) Work() int { return l.tiles() * l.tile() * ((l.in + 15) &^ 15) }
+func (l *Layer) Work() int { return l.tiles() * l.tile() * l.level.padded(l.in) }
 
 // Bytes is the memory that the packed layer holds.
 func (l *Layer) Bytes() int {
@@ -195,7 +230,7 @@ func (k Kernels) PackLayer(weights []int8, scale, bias []float32, out, in int) (
 	}
 	l := &Layer{level: k.level, out: out, in: in}
 	switch k.level {
-	case AVX512:
+	case AVX512, AMX:
 		l.pack(weights, 32, 4)
 	case AVX2:
 		l.pack(weights, 16, 2)
@@ -222,7 +257,7 @@ func (k Kernels) PackLayer(weights []int8, scale, bias []float32, out, in int) (
 }
 
 func (l *Layer) pack(weights []int8, tile, group int) {
-	in := (l.in + 15) &^ 15
+	in := l.level.padded(l.in)
 	l.weights = make([]int8, (l.out+tile-1)/tile*tile*in)
 	whole := l.in / group * group
 	for n := range l.out {
@@ -251,7 +286,7 @@ func (l *Layer) pack(weights []int8, tile, group int) {
 // tile is how many outputs a tile has.
 func (l *Layer) tile() int {
 	switch l.level {
-	case AVX512:
+	case AVX512, AMX:
 		return 32
 	case AVX2:
 		return 16
@@ -288,10 +323,7 @@ func (k Kernels) Linear(dst []float32, l *Layer, x *Rows, then Activation) {
 		return
 	}
 	dst = dst[:x.rows*l.out]
-	k.linear(dst, l, x)
-	if then == GELU {
-		k.GELU(dst)
-	}
+	k.linear(dst, l, x, then)
 }
 
 // LinearMax writes the largest result of each output over the rows in x:
@@ -326,13 +358,16 @@ func linearMaxPortable(dst []float32, l *Layer, x *Rows) {
 	}
 }
 
-func linearPortable(dst []float32, l *Layer, x *Rows) {
+func linearPortable(dst []float32, l *Layer, x *Rows, then Activation) {
 	for r := range x.rows {
 		codes := x.codes[r*x.stride:][:l.in]
 		for n := range l.out {
 			sum := dotInt16(codes, l.weights[n*l.in:])
 			dst[r*l.out+n] = dequantize(sum, x.scale[r], l.scale[n], l.bias[n])
 		}
+	}
+	if then == GELU {
+		geluPortable(dst[:x.rows*l.out])
 	}
 }
 

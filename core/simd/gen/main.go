@@ -34,6 +34,7 @@ func main() {
 		"vector_amd64.s":  vector,
 		"linear_amd64.s":  linear,
 		"layer_amd64.s":   layer,
+		"tiles_amd64.s":   tiles,
 		"neon_arm64.s":    neon,
 	} {
 		f := &file{}
@@ -80,7 +81,10 @@ func (f *file) fn(name, params string, frame ...int) {
 	ins, outs, _ := strings.Cut(params, ") (")
 	for _, list := range []string{ins, outs} {
 		at = (at + 7) &^ 7 // results start on a word
-		fields := strings.Split(list, ", ")
+		var fields []string
+		if list != "" {
+			fields = strings.Split(list, ", ")
+		}
 		for i, field := range fields {
 			arg, _, typed := strings.Cut(field, " ")
 			for j := i + 1; !typed; j++ { // a, b uintptr
@@ -91,11 +95,9 @@ func (f *file) fn(name, params string, frame ...int) {
 			if strings.HasSuffix(field, " int32") || strings.HasSuffix(field, " uint32") || strings.HasSuffix(field, " float32") {
 				size = 4
 			}
-			if list != "" {
-				at = (at + size - 1) &^ (size - 1)
-				f.offsets[arg] = at
-				at += size
-			}
+			at = (at + size - 1) &^ (size - 1)
+			f.offsets[arg] = at
+			at += size
 		}
 		if outs == "" {
 			break

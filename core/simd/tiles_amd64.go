@@ -1,0 +1,134 @@
+package simd
+
+import "math"
+
+// Assembly of AMX. A goroutine may change threads between calls, so each sets up the
+// tiles and gives them back.
+
+//go:noescape
+func linearTiles(dst *float32, dstStride uintptr, x *int8, xStride, second, next uintptr, w *int8, steps uintptr,
+	scale, bias, rowScale *float32, rows, rowsPerStep, panels, height, lastMask uintptr)
+
+//go:noescape
+func linearTilesGELU(dst *float32, dstStride uintptr, x *int8, xStride, second, next uintptr, w *int8, steps uintptr,
+	scale, bias, rowScale *float32, rows, rowsPerStep, panels, height, lastMask uintptr)
+
+//go:noescape
+func linearTilesWide(dst *float32, dstStride uintptr, x *int8, xStride, second, next uintptr, w *int8, steps uintptr,
+	scale, bias, rowScale *float32, rows, rowsPerStep, panels, height, lastMask uintptr)
+
+//go:noescape
+func linearTilesWideGELU(dst *float32, dstStride uintptr, x *int8, xStride, second, next uintptr, w *int8, steps uintptr,
+	scale, bias, rowScale *float32, rows, rowsPerStep, panels, height, lastMask uintptr)
+
+//go:noescape
+func quantizeTilesAVX512(low, high *int8, x *float32, groups uintptr, inv float32) (any uint32)
+
+func xgetbv0() (kept uint32)
+
+func (k Kernels) quantizeTiles(r *Rows, x []float32, p Precision) {
+	low, high := r.planes()
+	clear(r.wide)
+	whole := r.dim / tileBytes
+	for i := range r.rows {
+		row := x[i*r.dim : (i+1)*r.dim]
+		var squares [16]float32
+		var inv float32
+		r.scale[i], inv = rowScale(k.measure(row, &squares), &squares, r.dim, p)
+		at := i * r.stride
+		var any uint32
+		if whole > 0 {
+			any = quantizeTilesAVX512(&low[at], &high[at], &row[0], uintptr(whole), inv)
+		}
+		if at += whole * tileBytes; whole*tileBytes < r.dim {
+			var last [tileBytes]float32
+			copy(last[:], row[whole*tileBytes:])
+			any |= quantizeTilesAVX512(&low[at], &high[at], &last[0], 1, inv)
+		}
+		if any != 0 {
+			r.wide[i/tileRows] = true
+		}
+	}
+}
+
+// tileWork bounds the products of a call, which nothing can interrupt: a tenth of a
+// millisecond. tilePanel is how many rows keep their codes and results in the
+// second-level cache while the weights pass by.
+const (
+	tileWork  = 1 << 26
+	tilePanel = 256
+)
+
+// run is how many rows from the given one are alike in whether they have high bytes,
+// at most limit.
+func (r *Rows) run(from, limit int) (n int, wide bool) {
+	wide = r.wide[from/tileRows]
+	n = tileRows
+	for n < limit && from+n < r.rows && r.wide[(from+n)/tileRows] == wide {
+		n += tileRows
+	}
+	return min(n, r.rows-from), wide
+}
+
+func (k Kernels) linearTiles(dst []float32, l *Layer, x *Rows, then Activation) {
+	limit := max(2*tileRows, min(tilePanel, panelBytes/(2*x.stride)&^(2*tileRows-1)))
+	for from := 0; from < x.rows; {
+		rows, wide := x.run(from, limit)
+		panels := max(1, tileWork/(rows*x.stride*l.tile()))
+		for n := 0; n < l.out; n += panels * l.tile() {
+			outputs := min(panels*l.tile(), l.out-n)
+			tileBlocks(dst[from*l.out+n:], l.out, l, n, outputs, x, from, rows, wide, then)
+		}
+		from += rows
+	}
+}
+
+// tileBlocks multiplies rows of x by outputs n to n+outputs of a layer.
+func tileBlocks(dst []float32, stride int, l *Layer, n, outputs int, x *Rows, from, rows int, wide bool, then Activation) {
+	block, second, next := 2*tileRows, tileRows*x.stride, 2*tileRows*x.stride
+	if wide {
+		block, second, next = tileRows, x.plane(), tileRows*x.stride
+	}
+	low, _ := x.planes()
+	inner := x.stride / tileBytes
+	perStep := uintptr((min(block, rows) + inner - 1) / inner)
+	across := (outputs + l.tile() - 1) / l.tile()
+	last := uintptr(math.MaxUint32) >> (across*l.tile() - outputs)
+
+	d, ds, count := &dst[0], uintptr(4*stride), uintptr(rows)
+	codes, xs, to2, step := &low[from*x.stride], uintptr(x.stride), uintptr(second), uintptr(next)
+	w, steps, panels := &l.weights[n*x.stride], uintptr(inner), uintptr(across)
+	scale, bias, rowScale, height := &l.scale[n], &l.bias[n], &x.scale[from], uintptr(min(tileRows, rows))
+	switch {
+	case wide && then == GELU:
+		linearTilesWideGELU(d, ds, codes, xs, to2, step, w, steps, scale, bias, rowScale, count, perStep, panels, height, last)
+	case wide:
+		linearTilesWide(d, ds, codes, xs, to2, step, w, steps, scale, bias, rowScale, count, perStep, panels, height, last)
+	case then == GELU:
+		linearTilesGELU(d, ds, codes, xs, to2, step, w, steps, scale, bias, rowScale, count, perStep, panels, height, last)
+	default:
+		linearTiles(d, ds, codes, xs, to2, step, w, steps, scale, bias, rowScale, count, perStep, panels, height, last)
+	}
+}
+
+// tileMaxRows is how many rows of a panel lie side by side before the largest of
+// each output is taken, within the first-level cache.
+const tileMaxRows = 128
+
+func (k Kernels) linearMaxTiles(dst []float32, l *Layer, x *Rows) {
+	const tile = 32
+	var rows [tileMaxRows * tile]float32
+	for n := 0; n < l.out; n += tile {
+		var top [tile]float32
+		for i := range top {
+			top[i] = float32(math.Inf(-1))
+		}
+		for from := 0; from < x.rows; {
+			count, wide := x.run(from, tileMaxRows)
+			tileBlocks(rows[:], tile, l, n, tile, x, from, count, wide, Identity)
+			k.maxTile(top[:], rows[:], count)
+			from += count
+		}
+		copy(dst[n:], top[:])
+	}
+}
