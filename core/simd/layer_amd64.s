@@ -1593,14 +1593,14 @@ DATA exp6<>+48(SB)/8, $0x3ab6ba993ab6ba99
 DATA exp6<>+56(SB)/8, $0x3ab6ba993ab6ba99
 GLOBL exp6<>(SB), RODATA|NOPTR, $64
 
-DATA expMin<>+0(SB)/8, $0xc2ac0000c2ac0000
-DATA expMin<>+8(SB)/8, $0xc2ac0000c2ac0000
-DATA expMin<>+16(SB)/8, $0xc2ac0000c2ac0000
-DATA expMin<>+24(SB)/8, $0xc2ac0000c2ac0000
-DATA expMin<>+32(SB)/8, $0xc2ac0000c2ac0000
-DATA expMin<>+40(SB)/8, $0xc2ac0000c2ac0000
-DATA expMin<>+48(SB)/8, $0xc2ac0000c2ac0000
-DATA expMin<>+56(SB)/8, $0xc2ac0000c2ac0000
+DATA expMin<>+0(SB)/8, $0xc2960000c2960000
+DATA expMin<>+8(SB)/8, $0xc2960000c2960000
+DATA expMin<>+16(SB)/8, $0xc2960000c2960000
+DATA expMin<>+24(SB)/8, $0xc2960000c2960000
+DATA expMin<>+32(SB)/8, $0xc2960000c2960000
+DATA expMin<>+40(SB)/8, $0xc2960000c2960000
+DATA expMin<>+48(SB)/8, $0xc2960000c2960000
+DATA expMin<>+56(SB)/8, $0xc2960000c2960000
 GLOBL expMin<>(SB), RODATA|NOPTR, $64
 
 DATA log2e<>+0(SB)/8, $0x3fb8aa3b3fb8aa3b

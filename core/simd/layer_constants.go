@@ -32,7 +32,7 @@ func expPoly(t float32) float32 {
 
 const (
 	geluEdge = 5
-	expMin   = -86
+	expMin   = -75
 	ln2High  = 0.693359375
 	ln2Low   = -0.00021219444
 )

@@ -1616,8 +1616,8 @@ loop:
 	FMOVS F0, sum+24(FP)
 	RET
 
-DATA expTable<>+0(SB)/8, $0xc2ac0000c2ac0000
-DATA expTable<>+8(SB)/8, $0xc2ac0000c2ac0000
+DATA expTable<>+0(SB)/8, $0xc2960000c2960000
+DATA expTable<>+8(SB)/8, $0xc2960000c2960000
 DATA expTable<>+16(SB)/8, $0x3fb8aa3b3fb8aa3b
 DATA expTable<>+24(SB)/8, $0x3fb8aa3b3fb8aa3b
 DATA expTable<>+32(SB)/8, $0x3f3180003f318000

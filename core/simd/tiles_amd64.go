@@ -7,19 +7,19 @@ import "math"
 
 //go:noescape
 func linearTiles(dst *float32, dstStride uintptr, x *int8, xStride, second, next uintptr, w *int8, steps uintptr,
-	scale, bias, rowScale *float32, rows, rowsPerStep, panels, height, lastMask uintptr)
+	scale, bias, rowScale *float32, rows, rowsPerStep, fetch, panels, height, lastMask uintptr)
 
 //go:noescape
 func linearTilesGELU(dst *float32, dstStride uintptr, x *int8, xStride, second, next uintptr, w *int8, steps uintptr,
-	scale, bias, rowScale *float32, rows, rowsPerStep, panels, height, lastMask uintptr)
+	scale, bias, rowScale *float32, rows, rowsPerStep, fetch, panels, height, lastMask uintptr)
 
 //go:noescape
 func linearTilesWide(dst *float32, dstStride uintptr, x *int8, xStride, second, next uintptr, w *int8, steps uintptr,
-	scale, bias, rowScale *float32, rows, rowsPerStep, panels, height, lastMask uintptr)
+	scale, bias, rowScale *float32, rows, rowsPerStep, fetch, panels, height, lastMask uintptr)
 
 //go:noescape
 func linearTilesWideGELU(dst *float32, dstStride uintptr, x *int8, xStride, second, next uintptr, w *int8, steps uintptr,
-	scale, bias, rowScale *float32, rows, rowsPerStep, panels, height, lastMask uintptr)
+	scale, bias, rowScale *float32, rows, rowsPerStep, fetch, panels, height, lastMask uintptr)
 
 //go:noescape
 func quantizeTilesAVX512(low, high *int8, x *float32, groups uintptr, inv float32) (any uint32)
@@ -95,19 +95,25 @@ func tileBlocks(dst []float32, stride int, l *Layer, n, outputs int, x *Rows, fr
 	across := (outputs + l.tile() - 1) / l.tile()
 	last := uintptr(math.MaxUint32) >> (across*l.tile() - outputs)
 
+	blocks := (rows + block - 1) / block
+	fetch := uintptr(0) // pairs of cache lines: a panel has 16 a step
+	if blocks > 1 {     // else weights pass once, front to back, which the processor foresees
+		fetch = uintptr((16 + blocks - 1) / blocks)
+	}
+
 	d, ds, count := &dst[0], uintptr(4*stride), uintptr(rows)
 	codes, xs, to2, step := &low[from*x.stride], uintptr(x.stride), uintptr(second), uintptr(next)
 	w, steps, panels := &l.weights[n*x.stride], uintptr(inner), uintptr(across)
 	scale, bias, rowScale, height := &l.scale[n], &l.bias[n], &x.scale[from], uintptr(min(tileRows, rows))
 	switch {
 	case wide && then == GELU:
-		linearTilesWideGELU(d, ds, codes, xs, to2, step, w, steps, scale, bias, rowScale, count, perStep, panels, height, last)
+		linearTilesWideGELU(d, ds, codes, xs, to2, step, w, steps, scale, bias, rowScale, count, perStep, fetch, panels, height, last)
 	case wide:
-		linearTilesWide(d, ds, codes, xs, to2, step, w, steps, scale, bias, rowScale, count, perStep, panels, height, last)
+		linearTilesWide(d, ds, codes, xs, to2, step, w, steps, scale, bias, rowScale, count, perStep, fetch, panels, height, last)
 	case then == GELU:
-		linearTilesGELU(d, ds, codes, xs, to2, step, w, steps, scale, bias, rowScale, count, perStep, panels, height, last)
+		linearTilesGELU(d, ds, codes, xs, to2, step, w, steps, scale, bias, rowScale, count, perStep, fetch, panels, height, last)
 	default:
-		linearTiles(d, ds, codes, xs, to2, step, w, steps, scale, bias, rowScale, count, perStep, panels, height, last)
+		linearTiles(d, ds, codes, xs, to2, step, w, steps, scale, bias, rowScale, count, perStep, fetch, panels, height, last)
 	}
 }
 

@@ -2,12 +2,12 @@
 
 #include "textflag.h"
 
-// func linearTilesWideGELU(dst *float32, dstStride uintptr, x *int8, xStride, second, next uintptr, w *int8, steps uintptr, scale, bias, rowScale *float32, rows, rowsPerStep, panels, height, lastMask uintptr)
-TEXT ·linearTilesWideGELU(SB), 0, $4288-128
+// func linearTilesWideGELU(dst *float32, dstStride uintptr, x *int8, xStride, second, next uintptr, w *int8, steps uintptr, scale, bias, rowScale *float32, rows, rowsPerStep, fetch, panels, height, lastMask uintptr)
+TEXT ·linearTilesWideGELU(SB), 0, $4288-136
 	VMOVDQU64 tileConfig<>(SB), Z0
 	VMOVDQU64 Z0, 64(SP)
 	MOVQ $0x010101010101, AX
-	IMULQ height+112(FP), AX
+	IMULQ height+120(FP), AX
 	MOVQ $0x1010000000000000, CX
 	ORQ CX, AX
 	MOVQ AX, 112(SP)
@@ -46,6 +46,10 @@ TEXT ·linearTilesWideGELU(SB), 0, $4288-128
 	VMOVUPS tileOne<>(SB), Z24
 	VMOVUPS tileHalf<>(SB), Z25
 panel:
+	MOVQ steps+56(FP), R11
+	SHLQ $11, R11
+	ADDQ 8(SP), R11
+	MOVQ R11, 40(SP)
 	MOVQ x+16(FP), R13
 	MOVQ rows+88(FP), R11
 	MOVQ R11, 0(SP)
@@ -77,6 +81,19 @@ step:
 	ADDQ $64, SI
 	ADDQ $64, DI
 	ADDQ $2048, BX
+	MOVQ fetch+104(FP), R11
+	TESTQ R11, R11
+	JZ fetched
+	MOVQ 40(SP), DX
+fetch:
+	PREFETCHT1 (DX)
+	PREFETCHT1 64(DX)
+	ADDQ $128, DX
+	DECQ R11
+	JNZ fetch
+	MOVQ DX, 40(SP)
+	MOVL $128, DX
+fetched:
 	MOVQ rowsPerStep+96(FP), R11
 row:
 	TESTQ CX, CX
@@ -163,9 +180,9 @@ rowsDone:
 	MOVQ bias+72(FP), R8
 	VMOVUPS (R8)(R11*1), Z30
 	VMOVUPS 64(R8)(R11*1), Z31
-	CMPQ panels+104(FP), $1
+	CMPQ panels+112(FP), $1
 	JNE whole
-	MOVQ lastMask+120(FP), R8
+	MOVQ lastMask+128(FP), R8
 	KMOVW R8, K1
 	SHRQ $16, R8
 	KMOVW R8, K2
@@ -188,7 +205,7 @@ whole:
 	MOVQ steps+56(FP), R11
 	SHLQ $11, R11
 	ADDQ R11, 8(SP)
-	DECQ panels+104(FP)
+	DECQ panels+112(FP)
 	JNZ panel
 	MOVQ CX, R11
 	XORL R10, R10
@@ -198,12 +215,12 @@ done:
 	VZEROUPPER
 	RET
 
-// func linearTilesWide(dst *float32, dstStride uintptr, x *int8, xStride, second, next uintptr, w *int8, steps uintptr, scale, bias, rowScale *float32, rows, rowsPerStep, panels, height, lastMask uintptr)
-TEXT ·linearTilesWide(SB), 0, $4288-128
+// func linearTilesWide(dst *float32, dstStride uintptr, x *int8, xStride, second, next uintptr, w *int8, steps uintptr, scale, bias, rowScale *float32, rows, rowsPerStep, fetch, panels, height, lastMask uintptr)
+TEXT ·linearTilesWide(SB), 0, $4288-136
 	VMOVDQU64 tileConfig<>(SB), Z0
 	VMOVDQU64 Z0, 64(SP)
 	MOVQ $0x010101010101, AX
-	IMULQ height+112(FP), AX
+	IMULQ height+120(FP), AX
 	MOVQ $0x1010000000000000, CX
 	ORQ CX, AX
 	MOVQ AX, 112(SP)
@@ -224,6 +241,10 @@ TEXT ·linearTilesWide(SB), 0, $4288-128
 	VMOVDQU32 tileLowByte<>(SB), Z27
 	VMOVUPS tileTwo8<>(SB), Z26
 panel:
+	MOVQ steps+56(FP), R11
+	SHLQ $11, R11
+	ADDQ 8(SP), R11
+	MOVQ R11, 40(SP)
 	MOVQ x+16(FP), R13
 	MOVQ rows+88(FP), R11
 	MOVQ R11, 0(SP)
@@ -255,6 +276,19 @@ step:
 	ADDQ $64, SI
 	ADDQ $64, DI
 	ADDQ $2048, BX
+	MOVQ fetch+104(FP), R11
+	TESTQ R11, R11
+	JZ fetched
+	MOVQ 40(SP), DX
+fetch:
+	PREFETCHT1 (DX)
+	PREFETCHT1 64(DX)
+	ADDQ $128, DX
+	DECQ R11
+	JNZ fetch
+	MOVQ DX, 40(SP)
+	MOVL $128, DX
+fetched:
 	MOVQ rowsPerStep+96(FP), R11
 row:
 	TESTQ CX, CX
@@ -303,9 +337,9 @@ rowsDone:
 	MOVQ bias+72(FP), R8
 	VMOVUPS (R8)(R11*1), Z30
 	VMOVUPS 64(R8)(R11*1), Z31
-	CMPQ panels+104(FP), $1
+	CMPQ panels+112(FP), $1
 	JNE whole
-	MOVQ lastMask+120(FP), R8
+	MOVQ lastMask+128(FP), R8
 	KMOVW R8, K1
 	SHRQ $16, R8
 	KMOVW R8, K2
@@ -328,7 +362,7 @@ whole:
 	MOVQ steps+56(FP), R11
 	SHLQ $11, R11
 	ADDQ R11, 8(SP)
-	DECQ panels+104(FP)
+	DECQ panels+112(FP)
 	JNZ panel
 	MOVQ CX, R11
 	XORL R10, R10
@@ -338,12 +372,12 @@ done:
 	VZEROUPPER
 	RET
 
-// func linearTilesGELU(dst *float32, dstStride uintptr, x *int8, xStride, second, next uintptr, w *int8, steps uintptr, scale, bias, rowScale *float32, rows, rowsPerStep, panels, height, lastMask uintptr)
-TEXT ·linearTilesGELU(SB), 0, $4288-128
+// func linearTilesGELU(dst *float32, dstStride uintptr, x *int8, xStride, second, next uintptr, w *int8, steps uintptr, scale, bias, rowScale *float32, rows, rowsPerStep, fetch, panels, height, lastMask uintptr)
+TEXT ·linearTilesGELU(SB), 0, $4288-136
 	VMOVDQU64 tileConfig<>(SB), Z0
 	VMOVDQU64 Z0, 64(SP)
 	MOVQ $0x010101010101, AX
-	IMULQ height+112(FP), AX
+	IMULQ height+120(FP), AX
 	MOVQ $0x1010000000000000, CX
 	ORQ CX, AX
 	MOVQ AX, 112(SP)
@@ -380,6 +414,10 @@ TEXT ·linearTilesGELU(SB), 0, $4288-128
 	VMOVUPS tileOne<>(SB), Z24
 	VMOVUPS tileHalf<>(SB), Z25
 panel:
+	MOVQ steps+56(FP), R11
+	SHLQ $11, R11
+	ADDQ 8(SP), R11
+	MOVQ R11, 40(SP)
 	MOVQ x+16(FP), R13
 	MOVQ rows+88(FP), R11
 	MOVQ R11, 0(SP)
@@ -411,6 +449,19 @@ step:
 	ADDQ $64, SI
 	ADDQ $64, DI
 	ADDQ $2048, BX
+	MOVQ fetch+104(FP), R11
+	TESTQ R11, R11
+	JZ fetched
+	MOVQ 40(SP), DX
+fetch:
+	PREFETCHT1 (DX)
+	PREFETCHT1 64(DX)
+	ADDQ $128, DX
+	DECQ R11
+	JNZ fetch
+	MOVQ DX, 40(SP)
+	MOVL $128, DX
+fetched:
 	MOVQ rowsPerStep+96(FP), R11
 row:
 	TESTQ CX, CX
@@ -485,9 +536,9 @@ rowsDone:
 	MOVQ bias+72(FP), R8
 	VMOVUPS (R8)(R11*1), Z30
 	VMOVUPS 64(R8)(R11*1), Z31
-	CMPQ panels+104(FP), $1
+	CMPQ panels+112(FP), $1
 	JNE whole
-	MOVQ lastMask+120(FP), R8
+	MOVQ lastMask+128(FP), R8
 	KMOVW R8, K1
 	SHRQ $16, R8
 	KMOVW R8, K2
@@ -510,7 +561,7 @@ whole:
 	MOVQ steps+56(FP), R11
 	SHLQ $11, R11
 	ADDQ R11, 8(SP)
-	DECQ panels+104(FP)
+	DECQ panels+112(FP)
 	JNZ panel
 	MOVQ CX, R11
 	XORL R10, R10
@@ -520,12 +571,12 @@ done:
 	VZEROUPPER
 	RET
 
-// func linearTiles(dst *float32, dstStride uintptr, x *int8, xStride, second, next uintptr, w *int8, steps uintptr, scale, bias, rowScale *float32, rows, rowsPerStep, panels, height, lastMask uintptr)
-TEXT ·linearTiles(SB), 0, $4288-128
+// func linearTiles(dst *float32, dstStride uintptr, x *int8, xStride, second, next uintptr, w *int8, steps uintptr, scale, bias, rowScale *float32, rows, rowsPerStep, fetch, panels, height, lastMask uintptr)
+TEXT ·linearTiles(SB), 0, $4288-136
 	VMOVDQU64 tileConfig<>(SB), Z0
 	VMOVDQU64 Z0, 64(SP)
 	MOVQ $0x010101010101, AX
-	IMULQ height+112(FP), AX
+	IMULQ height+120(FP), AX
 	MOVQ $0x1010000000000000, CX
 	ORQ CX, AX
 	MOVQ AX, 112(SP)
@@ -544,6 +595,10 @@ TEXT ·linearTiles(SB), 0, $4288-128
 	KMOVD R8, K1
 	KMOVD R8, K2
 panel:
+	MOVQ steps+56(FP), R11
+	SHLQ $11, R11
+	ADDQ 8(SP), R11
+	MOVQ R11, 40(SP)
 	MOVQ x+16(FP), R13
 	MOVQ rows+88(FP), R11
 	MOVQ R11, 0(SP)
@@ -575,6 +630,19 @@ step:
 	ADDQ $64, SI
 	ADDQ $64, DI
 	ADDQ $2048, BX
+	MOVQ fetch+104(FP), R11
+	TESTQ R11, R11
+	JZ fetched
+	MOVQ 40(SP), DX
+fetch:
+	PREFETCHT1 (DX)
+	PREFETCHT1 64(DX)
+	ADDQ $128, DX
+	DECQ R11
+	JNZ fetch
+	MOVQ DX, 40(SP)
+	MOVL $128, DX
+fetched:
 	MOVQ rowsPerStep+96(FP), R11
 row:
 	TESTQ CX, CX
@@ -611,9 +679,9 @@ rowsDone:
 	MOVQ bias+72(FP), R8
 	VMOVUPS (R8)(R11*1), Z30
 	VMOVUPS 64(R8)(R11*1), Z31
-	CMPQ panels+104(FP), $1
+	CMPQ panels+112(FP), $1
 	JNE whole
-	MOVQ lastMask+120(FP), R8
+	MOVQ lastMask+128(FP), R8
 	KMOVW R8, K1
 	SHRQ $16, R8
 	KMOVW R8, K2
@@ -636,7 +704,7 @@ whole:
 	MOVQ steps+56(FP), R11
 	SHLQ $11, R11
 	ADDQ R11, 8(SP)
-	DECQ panels+104(FP)
+	DECQ panels+112(FP)
 	JNZ panel
 	MOVQ CX, R11
 	XORL R10, R10

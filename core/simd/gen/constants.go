@@ -21,10 +21,12 @@ const geluEdge = 5.0
 // Chebyshev nodes, to 1e-7 of the value.
 var expPoly = []float32{1, 1, 0.5, 0.16666415, 0.04166635, 0.008375126, 0.0013941108}
 
-// expMin is where e^x is taken as zero: 2^-124, whose exponent bits can't wrap.
+// expMin is where e^x is taken as zero: 2^-108, whose exponent bits can't wrap. What
+// softmax divides it by leaves it above 2^-126, below which processors take a hundred
+// cycles for an operation; the padding of a row holds nothing else.
 // ln2High has nine bits, so that its products with exponents are exact.
 const (
-	expMin  = -86
+	expMin  = -75
 	ln2High = 0.693359375
 	ln2Low  = -0.00021219444
 )

@@ -107,9 +107,9 @@ func linearTiles(f *file, wide, gelu bool) {
 	if gelu {
 		name += "GELU"
 	}
-	const rowsLeft, panelW, column, toDst, toScale, config, scratch, frame = 0, 8, 16, 24, 32, 64, 128, 128 + 4096 + 64
+	const rowsLeft, panelW, column, toDst, toScale, ahead, config, scratch, frame = 0, 8, 16, 24, 32, 40, 64, 128, 128 + 4096 + 64
 	f.fn(name, "dst *float32, dstStride uintptr, x *int8, xStride, second, next uintptr, w *int8, steps uintptr, "+
-		"scale, bias, rowScale *float32, rows, rowsPerStep, panels, height, lastMask uintptr", frame)
+		"scale, bias, rowScale *float32, rows, rowsPerStep, fetch, panels, height, lastMask uintptr", frame)
 
 	// Fewer rows than a tile has take less time.
 	f.op("VMOVDQU64 tileConfig<>(SB), Z0")
@@ -148,6 +148,10 @@ func linearTiles(f *file, wide, gelu bool) {
 	}
 
 	f.label("panel")
+	f.op("MOVQ steps(FP), R11")
+	f.op("SHLQ $11, R11")
+	f.op("ADDQ %d(SP), R11", panelW)
+	f.op("MOVQ R11, %d(SP)", ahead)
 	f.args("x", "R13", "rows", "R11") // R8, R9, R14 and CX belong to the block before
 	f.op("MOVQ R11, %d(SP)", rowsLeft)
 	f.args("dst", "R11")
@@ -179,6 +183,21 @@ func linearTiles(f *file, wide, gelu bool) {
 	f.op("ADDQ $64, SI")
 	f.op("ADDQ $64, DI")
 	f.op("ADDQ $2048, BX")
+
+	// The weights of the next panel come closer, a share each step.
+	f.op("MOVQ fetch(FP), R11")
+	f.op("TESTQ R11, R11")
+	f.op("JZ fetched")
+	f.op("MOVQ %d(SP), DX", ahead)
+	f.label("fetch")
+	f.op("PREFETCHT1 (DX)")
+	f.op("PREFETCHT1 64(DX)")
+	f.op("ADDQ $128, DX")
+	f.op("DECQ R11")
+	f.op("JNZ fetch")
+	f.op("MOVQ DX, %d(SP)", ahead)
+	f.op("MOVL $128, DX")
+	f.label("fetched")
 	f.op("MOVQ rowsPerStep(FP), R11")
 
 	f.label("row")
