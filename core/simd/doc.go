@@ -5,9 +5,10 @@
 //
 // Every kernel exists as portable Go and as assembly for AVX2, for AVX-512 with
 // VNNI, and for ARM64 with dot products (half precision, layer norm and
-// quantization are Go there), of which the linear layers exist for int8 matrix
-// multiplication as well. [Best] picks the fastest set this CPU runs, [At] a given one;
-// the environment variable MNEME_SIMD (portable, avx2, avx512, neon, i8mm) forces a set.
+// quantization are Go there). Linear layers exist for Intel's AMX (on Linux) and for
+// int8 matrix multiplication of ARM64 as well; the rest is that of AVX-512 and of dot
+// products. [Best] picks the fastest set this CPU runs, [At] a given one; the environment
+// variable MNEME_SIMD (portable, avx2, avx512, amx, neon, i8mm) forces a set.
 // Integer kernels and Linear without activation give the same bits at every level; the
 // other f32 kernels stay within the bound that their comment states. Other architectures
 // run the portable set.
@@ -20,7 +21,8 @@
 // The assembly is written by core/simd/gen: run `go generate ./core/simd`
 // after changing it; a test compares the committed files with its output. With
 // qemu-user, `GOARCH=arm64 go test -exec qemu-aarch64 ./core/simd` runs the
-// ARM64 kernels anywhere.
+// ARM64 kernels anywhere. `go test ./core/simd -run Storm -storm 60s` keeps AMX under
+// signals, collections and moving stacks for a minute.
 package simd
 
 //go:generate go run ./gen

@@ -24,17 +24,38 @@ func linearTilesWideGELU(dst *float32, dstStride uintptr, x *int8, xStride, seco
 //go:noescape
 func quantizeTilesAVX512(low, high *int8, x *float32, groups uintptr, inv float32) (any uint32)
 
+//go:noescape
+func measure4AVX512(x *float32, stride, groups uintptr, squares *[4][16]float32, bits *[4]uint32)
+
 func xgetbv0() (kept uint32)
+
+// scaleRows gives up to four rows their scales, and the inverses.
+func (k Kernels) scaleRows(r *Rows, x []float32, from int, p Precision, inverse *[4]float32) {
+	groups, rows := r.dim/16, min(4, r.rows-from)
+	var squares [4][16]float32
+	var bits [4]uint32
+	if rows == 4 && groups > 0 {
+		measure4AVX512(&x[from*r.dim], uintptr(4*r.dim), uintptr(groups), &squares, &bits)
+	} else {
+		groups = 0
+	}
+	for i := range rows {
+		rest := k.measure(x[(from+i)*r.dim+16*groups:(from+i+1)*r.dim], &squares[i])
+		top := math.Float32frombits(max(bits[i], math.Float32bits(rest)))
+		r.scale[from+i], inverse[i] = rowScale(top, &squares[i], r.dim, p)
+	}
+}
 
 func (k Kernels) quantizeTiles(r *Rows, x []float32, p Precision) {
 	low, high := r.planes()
 	clear(r.wide)
 	whole := r.dim / tileBytes
+	var inverse [4]float32
 	for i := range r.rows {
-		row := x[i*r.dim : (i+1)*r.dim]
-		var squares [16]float32
-		var inv float32
-		r.scale[i], inv = rowScale(k.measure(row, &squares), &squares, r.dim, p)
+		if i%4 == 0 {
+			k.scaleRows(r, x, i, p, &inverse)
+		}
+		row, inv := x[i*r.dim:(i+1)*r.dim], inverse[i%4]
 		at := i * r.stride
 		var any uint32
 		if whole > 0 {

@@ -714,6 +714,94 @@ done:
 	VZEROUPPER
 	RET
 
+// func measure4AVX512(x *float32, stride, groups uintptr, squares *[4][16]float32, bits *[4]uint32)
+TEXT ·measure4AVX512(SB), NOSPLIT, $0-40
+	MOVQ x+0(FP), R8
+	MOVQ stride+8(FP), AX
+	MOVQ groups+16(FP), CX
+	MOVQ squares+24(FP), DI
+	MOVQ bits+32(FP), SI
+	MOVQ R8, R8
+	LEAQ (R8)(AX*1), R9
+	LEAQ (R9)(AX*1), R10
+	LEAQ (R10)(AX*1), R11
+	VMOVDQU32 tileMagnitude<>(SB), Z16
+	VPXOR X0, X0, X0
+	VPXOR X1, X1, X1
+	VPXOR X2, X2, X2
+	VPXOR X3, X3, X3
+	VPXOR X4, X4, X4
+	VPXOR X5, X5, X5
+	VPXOR X6, X6, X6
+	VPXOR X7, X7, X7
+	XORL AX, AX
+loop:
+	VMOVUPS (R8)(AX*1), Z8
+	VMULPS Z8, Z8, Z12
+	VADDPS Z12, Z4, Z4
+	VPANDD Z8, Z16, Z8
+	VPMAXUD Z8, Z0, Z0
+	VMOVUPS (R9)(AX*1), Z9
+	VMULPS Z9, Z9, Z13
+	VADDPS Z13, Z5, Z5
+	VPANDD Z9, Z16, Z9
+	VPMAXUD Z9, Z1, Z1
+	VMOVUPS (R10)(AX*1), Z10
+	VMULPS Z10, Z10, Z14
+	VADDPS Z14, Z6, Z6
+	VPANDD Z10, Z16, Z10
+	VPMAXUD Z10, Z2, Z2
+	VMOVUPS (R11)(AX*1), Z11
+	VMULPS Z11, Z11, Z15
+	VADDPS Z15, Z7, Z7
+	VPANDD Z11, Z16, Z11
+	VPMAXUD Z11, Z3, Z3
+	ADDQ $64, AX
+	DECQ CX
+	JNZ loop
+	VMOVUPS Z4, 0(DI)
+	VEXTRACTI64X4 $1, Z0, Y8
+	VPMAXUD Y8, Y0, Y8
+	VEXTRACTI128 $1, Y8, X9
+	VPMAXUD X9, X8, X8
+	VPSHUFD $0x4e, X8, X9
+	VPMAXUD X9, X8, X8
+	VPSHUFD $0xb1, X8, X9
+	VPMAXUD X9, X8, X8
+	VMOVD X8, 0(SI)
+	VMOVUPS Z5, 64(DI)
+	VEXTRACTI64X4 $1, Z1, Y8
+	VPMAXUD Y8, Y1, Y8
+	VEXTRACTI128 $1, Y8, X9
+	VPMAXUD X9, X8, X8
+	VPSHUFD $0x4e, X8, X9
+	VPMAXUD X9, X8, X8
+	VPSHUFD $0xb1, X8, X9
+	VPMAXUD X9, X8, X8
+	VMOVD X8, 4(SI)
+	VMOVUPS Z6, 128(DI)
+	VEXTRACTI64X4 $1, Z2, Y8
+	VPMAXUD Y8, Y2, Y8
+	VEXTRACTI128 $1, Y8, X9
+	VPMAXUD X9, X8, X8
+	VPSHUFD $0x4e, X8, X9
+	VPMAXUD X9, X8, X8
+	VPSHUFD $0xb1, X8, X9
+	VPMAXUD X9, X8, X8
+	VMOVD X8, 8(SI)
+	VMOVUPS Z7, 192(DI)
+	VEXTRACTI64X4 $1, Z3, Y8
+	VPMAXUD Y8, Y3, Y8
+	VEXTRACTI128 $1, Y8, X9
+	VPMAXUD X9, X8, X8
+	VPSHUFD $0x4e, X8, X9
+	VPMAXUD X9, X8, X8
+	VPSHUFD $0xb1, X8, X9
+	VPMAXUD X9, X8, X8
+	VMOVD X8, 12(SI)
+	VZEROUPPER
+	RET
+
 // func quantizeTilesAVX512(low, high *int8, x *float32, groups uintptr, inv float32) (any uint32)
 TEXT ·quantizeTilesAVX512(SB), NOSPLIT, $0-44
 	MOVQ low+0(FP), DI
@@ -776,6 +864,16 @@ DATA tileConfig<>+40(SB)/8, $0x0
 DATA tileConfig<>+48(SB)/8, $0x1010101010101010
 DATA tileConfig<>+56(SB)/8, $0x0
 GLOBL tileConfig<>(SB), RODATA|NOPTR, $64
+
+DATA tileMagnitude<>+0(SB)/8, $0x7fffffff7fffffff
+DATA tileMagnitude<>+8(SB)/8, $0x7fffffff7fffffff
+DATA tileMagnitude<>+16(SB)/8, $0x7fffffff7fffffff
+DATA tileMagnitude<>+24(SB)/8, $0x7fffffff7fffffff
+DATA tileMagnitude<>+32(SB)/8, $0x7fffffff7fffffff
+DATA tileMagnitude<>+40(SB)/8, $0x7fffffff7fffffff
+DATA tileMagnitude<>+48(SB)/8, $0x7fffffff7fffffff
+DATA tileMagnitude<>+56(SB)/8, $0x7fffffff7fffffff
+GLOBL tileMagnitude<>(SB), RODATA|NOPTR, $64
 
 DATA tileLowByte<>+0(SB)/8, $0xff000000ff
 DATA tileLowByte<>+8(SB)/8, $0xff000000ff
