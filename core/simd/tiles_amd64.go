@@ -125,16 +125,16 @@ func tileBlocks(dst []float32, stride int, l *Layer, n, outputs int, x *Rows, fr
 	d, ds, count := &dst[0], uintptr(4*stride), uintptr(rows)
 	codes, xs, to2, step := &low[from*x.stride], uintptr(x.stride), uintptr(second), uintptr(next)
 	w, steps, panels := &l.weights[n*x.stride], uintptr(inner), uintptr(across)
-	scale, bias, rowScale, height := &l.scale[n], &l.bias[n], &x.scale[from], uintptr(min(tileRows, rows))
+	scale, bias, rowScale, h := &l.scale[n], &l.bias[n], &x.scale[from], uintptr(min(tileRows, rows))
 	switch {
 	case wide && then == GELU:
-		linearTilesWideGELU(d, ds, codes, xs, to2, step, w, steps, scale, bias, rowScale, count, perStep, fetch, panels, height, last)
+		linearTilesWideGELU(d, ds, codes, xs, to2, step, w, steps, scale, bias, rowScale, count, perStep, fetch, panels, h, last)
 	case wide:
-		linearTilesWide(d, ds, codes, xs, to2, step, w, steps, scale, bias, rowScale, count, perStep, fetch, panels, height, last)
+		linearTilesWide(d, ds, codes, xs, to2, step, w, steps, scale, bias, rowScale, count, perStep, fetch, panels, h, last)
 	case then == GELU:
-		linearTilesGELU(d, ds, codes, xs, to2, step, w, steps, scale, bias, rowScale, count, perStep, fetch, panels, height, last)
+		linearTilesGELU(d, ds, codes, xs, to2, step, w, steps, scale, bias, rowScale, count, perStep, fetch, panels, h, last)
 	default:
-		linearTiles(d, ds, codes, xs, to2, step, w, steps, scale, bias, rowScale, count, perStep, fetch, panels, height, last)
+		linearTiles(d, ds, codes, xs, to2, step, w, steps, scale, bias, rowScale, count, perStep, fetch, panels, h, last)
 	}
 }
 

@@ -50,7 +50,7 @@ func TestLinearManyCalls(t *testing.T) {
 						t.Fatalf("%s %+v: value %d is %g, portable %g", level, s, i, got[i], want[i])
 					}
 					if want[i] > top[i%s.out] {
-						t.Fatalf("%s %+v: the largest of output %d is %g, but one is %g", level, s, i%s.out, top[i%s.out], want[i])
+						t.Fatalf("%s %+v: output %d: the largest is %g, but one is %g", level, s, i%s.out, top[i%s.out], want[i])
 					}
 				}
 			}
