@@ -92,6 +92,9 @@ func (t *tensors) giveBack(w *workspace) {
 // padded is what the kernels make of n values: whole vectors.
 func padded(n uint64) uint64 { return (n + 15) &^ 15 }
 
+// codes is what n values are quantized to, at the level that pads most.
+func codes(n uint64) uint64 { return (n + 63) &^ 63 }
+
 // panelOf is how many rows of so much work and so many values each make a panel.
 func panelOf(work, values uint64) uint64 {
 	rows := min(panelWork/work, panelCodes/values, panelRows)
@@ -237,7 +240,7 @@ func (t *tensors) linear(ctx context.Context, mem api.Memory, a []uint64) uint32
 	if !ok || !fits {
 		return tensorBad
 	}
-	panel := panelOf(work, padded(in))
+	panel := panelOf(work, codes(in))
 	from, to := uint64(uint32(a[1])), uint64(uint32(a[3]))
 	if rows > panel && from != to && from < to+4*rows*out && to < from+4*rows*in {
 		return tensorUnsupported // a panel's results would fall on values that a later one reads
@@ -279,7 +282,7 @@ func (t *tensors) linearMax(ctx context.Context, mem api.Memory, a []uint64) uin
 	}
 	w := t.scratch.Get().(*workspace)
 	defer t.giveBack(w)
-	panel := panelOf(work, padded(in))
+	panel := panelOf(work, codes(in))
 	if rows <= panel {
 		t.kernels.Quantize(w.rows, x, int(rows), int(in), precision)
 		t.kernels.LinearMax(y, layer, w.rows)
