@@ -227,7 +227,7 @@ func (c *command) serviceStatusCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			data := service.DataIn(m.Installed())
+			data := m.Data()
 			if data == "" {
 				if data, err = c.dataOfService(o); err != nil {
 					return err

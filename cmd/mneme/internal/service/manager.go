@@ -115,16 +115,17 @@ func (m *Manager) Unit() string { return m.unit }
 // File is where it is installed; "": in no file.
 func (m *Manager) File() string { return m.file }
 
-// Installed reads the installed unit; "" where there is none, or none in a file.
-func (m *Manager) Installed() string {
+// Data is the data folder that the installed service was given; "" where it was given none, or where
+// there is no service.
+func (m *Manager) Data() string {
 	if m.file == "" {
-		return ""
+		return dataAmong(installedWords(m.spec.Name))
 	}
 	body, err := os.ReadFile(m.file)
 	if err != nil {
 		return ""
 	}
-	return string(body)
+	return DataIn(string(body))
 }
 
 // Install makes the service known to the system, which starts it with the machine or the

@@ -137,6 +137,23 @@ func TestWindows(t *testing.T) {
 	}
 }
 
+func TestDataAmongWords(t *testing.T) {
+	for _, c := range []struct {
+		words []string
+		want  string
+	}{
+		{nil, ""},
+		{[]string{"--data"}, ""},
+		{[]string{`C:\mneme.exe`, "serve"}, ""},
+		{[]string{"--data", `C:\a`}, `C:\a`},
+		{[]string{`C:\mneme.exe`, "serve", "--data", `C:\all my data`, "--addr", ":1"}, `C:\all my data`},
+	} {
+		if got := dataAmong(c.words); got != c.want {
+			t.Errorf("%q: %q, want %q", c.words, got, c.want)
+		}
+	}
+}
+
 func TestRefusedText(t *testing.T) {
 	for _, bad := range []string{"a\nExecStart=/bin/sh", "{{x}}", "a\x00"} {
 		s := odd
@@ -222,7 +239,7 @@ func TestOtherSystems(t *testing.T) {
 		}
 	}
 	if m, err := of("windows", machine); err == nil {
-		if m.File() != "" || m.Installed() != "" || m.there() || m.Unit() != Windows(m.spec) {
+		if m.File() != "" || m.Data() != "" || m.there() || m.Unit() != Windows(m.spec) {
 			t.Errorf("Windows: %q\n%s", m.File(), m.Unit())
 		}
 	} else if !errors.Is(err, service.ErrNoServiceSystemDetected) {
