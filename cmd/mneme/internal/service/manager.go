@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/kardianos/service"
+
+	"github.com/mnemehq/mneme/adapters/disk"
 )
 
 // State is how a service fares.
@@ -256,6 +258,8 @@ func (m *Manager) explain(what string, err error) error {
 		errors.As(err, &ended) && ended.ExitCode() == noRights:
 		return fmt.Errorf("%s the service: this user may not: services of the machine are for administrators (sudo), those of "+
 			"a user need no --system: %w", what, err)
+	case disk.Full(err):
+		return fmt.Errorf("%s the service: the disk is full; make room there: %w", what, err)
 	case ended != nil && runtime.GOOS == "linux": // its own words are lost
 		of, ask := "", "status "+m.spec.Name
 		if !m.spec.System {
