@@ -87,7 +87,6 @@ func forSystem(system string, s Spec) (*Manager, error) {
 		m.unit = Windows(s)
 		config.Option["OnFailure"] = "restart"
 		config.Option["OnFailureDelayDuration"] = "5s"
-		config.Option["DelayedAutoStart"] = true
 	default:
 		return nil, fmt.Errorf("services are not supported on %s; have what starts programs there run mneme serve", system)
 	}
@@ -104,7 +103,7 @@ func Windows(s Spec) string {
 		}
 		words = append(words, a)
 	}
-	return fmt.Sprintf("Name: %s\nDisplay name: Mneme\nDescription: %s\nAccount: %s\nStart: automatic, delayed\n"+
+	return fmt.Sprintf("Name: %s\nDisplay name: Mneme\nDescription: %s\nAccount: %s\nStart: automatic\n"+
 		"After a failure: start again after 5 s\nCommand line: %s\n", s.Name, Description, s.User, strings.Join(words, " "))
 }
 
@@ -313,18 +312,16 @@ func exitCode(err error) int {
 	return 0
 }
 
+// errUnmanaged is the error of a process that no manager has started, or one that sends signals.
+var errUnmanaged = errors.New("no manager calls this process")
+
 // Run runs the server, which ends in order when ctx does or the system's manager wants it to.
 func Run(ctx context.Context, run func(context.Context) error) error {
-	if runtime.GOOS != "windows" || service.Interactive() {
-		return run(ctx) // managers of other systems send signals
+	err := runManaged(ctx, run, os.Exit, dispatch)
+	if errors.Is(err, errUnmanaged) {
+		return run(ctx)
 	}
-	return runManaged(ctx, run, os.Exit, func(p service.Interface) error {
-		s, err := service.New(p, &service.Config{Name: "mneme"})
-		if err != nil {
-			return err
-		}
-		return s.Run()
-	})
+	return err
 }
 
 func runManaged(ctx context.Context, run func(context.Context) error, exit func(int),

@@ -130,7 +130,7 @@ func TestWindows(t *testing.T) {
 	s := Spec{Name: "mneme", Program: `C:\Program Files\Mneme\mneme.exe`, User: LocalService,
 		Args: []string{"serve", "--data", `C:\ProgramData\Mneme`}}
 	want := "Name: mneme\nDisplay name: Mneme\nDescription: " + Description + "\nAccount: NT AUTHORITY\\LocalService\n" +
-		"Start: automatic, delayed\nAfter a failure: start again after 5 s\n" +
+		"Start: automatic\nAfter a failure: start again after 5 s\n" +
 		"Command line: \"C:\\Program Files\\Mneme\\mneme.exe\" serve --data C:\\ProgramData\\Mneme\n"
 	if got := Windows(s); got != want {
 		t.Errorf("got\n%s", got)
