@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -205,31 +206,45 @@ func TestTheRestStays(t *testing.T) {
 
 // Wherever an entry stands among others, it goes with its line and its comma, and with nothing else.
 func TestOneAmongOthers(t *testing.T) {
-	const ask = `{"id": "mneme-key"}`
+	const (
+		servers = `{"mcpServers": %s}`
+		inputs  = `{"servers": {%s}, "inputs": %s}`
+		ask     = `{"id": "mneme-key"}`
+	)
 	for name, c := range map[string]struct{ client, before, after string }{
-		"alone":                {"cursor", `{"mcpServers": {"mneme": {}}}`, `{"mcpServers": {}}`},
-		"first on a line":      {"cursor", `{"mcpServers": {"mneme": {}, "b": {}}}`, `{"mcpServers": { "b": {}}}`},
-		"last on a line":       {"cursor", `{"mcpServers": {"a": {}, "mneme": {}}}`, `{"mcpServers": {"a": {} }}`},
-		"in the middle":        {"cursor", `{"mcpServers": {"a": {}, "mneme": {} , "b": {}}}`, `{"mcpServers": {"a": {},   "b": {}}}`},
-		"last with a comma":    {"cursor", `{"mcpServers": {"a": {}, "mneme": {},}}`, `{"mcpServers": {"a": {}, }}`},
-		"first of its lines":   {"cursor", "{\"mcpServers\": {\n\t\"mneme\": {},\n\t\"b\": {}\n}}", "{\"mcpServers\": {\n\t\"b\": {}\n}}"},
-		"middle of its lines":  {"cursor", "{\"mcpServers\": {\n \"a\": 1,\n \"mneme\": {},\n \"b\": {}\n}}", "{\"mcpServers\": {\n \"a\": 1,\n \"b\": {}\n}}"},
-		"last of its lines":    {"cursor", "{\"mcpServers\": {\r\n \"a\": 1,\r\n \"mneme\": {}\r\n}}", "{\"mcpServers\": {\r\n \"a\": 1\r\n}}"},
-		"behind a comment":     {"cursor", "{\"mcpServers\": {/* m */\"mneme\": {}, // n\n\"b\": 1}}", "{\"mcpServers\": {/* m */ // n\n\"b\": 1}}"},
-		"a secret first":       {"vscode", `{"servers": {"mneme": {}}, "inputs": [` + ask + `, {"id": "b"}]}`, `{"servers": {}, "inputs": [ {"id": "b"}]}`},
-		"a secret last":        {"vscode", `{"servers": {"mneme": {}}, "inputs": [1, ` + ask + `]}`, `{"servers": {}, "inputs": [1 ]}`},
-		"a secret with commas": {"vscode", `{"servers": {"mneme": {}}, "inputs": [1, ` + ask + `,]}`, `{"servers": {}, "inputs": [1, ]}`},
-		"secrets of others":    {"vscode", `{"servers": {"mneme": {}}, "inputs": ["mneme-key"]}`, `{"servers": {}, "inputs": ["mneme-key"]}`},
-		"no list of secrets":   {"vscode", `{"servers": {"mneme": {}}, "inputs": {"id": "mneme-key"}}`, `{"servers": {}, "inputs": {"id": "mneme-key"}}`},
+		"alone":              {"cursor", `{"mneme": {}}`, `{}`},
+		"first on a line":    {"cursor", `{"mneme": {}, "b": {}}`, `{ "b": {}}`},
+		"last on a line":     {"cursor", `{"a": {}, "mneme": {}}`, `{"a": {} }`},
+		"in the middle":      {"cursor", `{"a": {}, "mneme": {} , "b": {}}`, `{"a": {},   "b": {}}`},
+		"last with a comma":  {"cursor", `{"a": {}, "mneme": {},}`, `{"a": {}, }`},
+		"first of its lines": {"cursor", "{\n\t\"mneme\": {},\n\t\"b\": {}\n}", "{\n\t\"b\": {}\n}"},
+		"middle of its lines": {"cursor", "{\n \"a\": 1,\n \"mneme\": {},\n \"b\": {}\n}",
+			"{\n \"a\": 1,\n \"b\": {}\n}"},
+		"last of its lines": {"cursor", "{\r\n \"a\": 1,\r\n \"mneme\": {}\r\n}", "{\r\n \"a\": 1\r\n}"},
+		"behind a comment": {"cursor", "{/* m */\"mneme\": {}, // n\n\"b\": 1}",
+			"{/* m */ // n\n\"b\": 1}"},
+		"a secret first":       {"vscode", `[` + ask + `, {"id": "b"}]`, `[ {"id": "b"}]`},
+		"a secret last":        {"vscode", `[1, ` + ask + `]`, `[1 ]`},
+		"a secret with commas": {"vscode", `[1, ` + ask + `,]`, `[1, ]`},
+		"secrets of others":    {"vscode", `["mneme-key"]`, `["mneme-key"]`},
+		"no list of secrets":   {"vscode", ask, ask},
 		"a table first":        {"codex", "[mcp_servers.mneme]\na = 1\n[b]\nc = 1\n", "[b]\nc = 1\n"},
 		"a table between":      {"codex", "[a]\n\n[mcp_servers.mneme]\na = 1\n\n[[b]]\n[[b]]\n", "[a]\n\n[[b]]\n[[b]]\n"},
-		"a table of its own":   {"codex", "[mcp_servers]\n[mcp_servers.mneme]\n[mcp_servers.mneme.env]\nA = 'b'\n", "[mcp_servers]\n"},
-		"a table last":         {"codex", "[a]\r\nb = 1\r\n\r\n[mcp_servers.mneme]\r\na = 1", "[a]\r\nb = 1\r\n"},
+		"a table of its own": {"codex", "[mcp_servers]\n[mcp_servers.mneme]\n[mcp_servers.mneme.env]\nA = 'b'\n",
+			"[mcp_servers]\n"},
+		"a table last": {"codex", "[a]\r\nb = 1\r\n\r\n[mcp_servers.mneme]\r\na = 1", "[a]\r\nb = 1\r\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			out, found, err := client(t, c.client).Remove([]byte(c.before), "mneme")
-			if err != nil || !found || string(out) != c.after {
-				t.Errorf("%v, %v\n%q\nwant\n%q", found, err, out, c.after)
+			before, after := c.before, c.after
+			switch c.client {
+			case "cursor":
+				before, after = fmt.Sprintf(servers, before), fmt.Sprintf(servers, after)
+			case "vscode":
+				before, after = fmt.Sprintf(inputs, `"mneme": {}`, before), fmt.Sprintf(inputs, "", after)
+			}
+			out, found, err := client(t, c.client).Remove([]byte(before), "mneme")
+			if err != nil || !found || string(out) != after {
+				t.Errorf("%v, %v\n%q\nwant\n%q", found, err, out, after)
 			}
 		})
 	}
