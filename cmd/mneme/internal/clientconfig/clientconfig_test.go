@@ -600,6 +600,14 @@ func TestDiff(t *testing.T) {
 	if got != want {
 		t.Errorf("got\n%s", got)
 	}
+	got = clientconfig.Diff("f", []byte("1\n2\n3\n"), []byte("1\nx\ny\n2\n3\n"))
+	if want := "--- f\n+++ f\n@@ -1,3 +1,5 @@\n 1\n+x\n+y\n 2\n 3\n"; got != want {
+		t.Errorf("of lines that came in\n%s", got)
+	}
+	got = clientconfig.Diff("f", []byte("a\nb\na\nb\n"), []byte("a\nb\n"))
+	if want := "--- f\n+++ f\n@@ -1,4 +1,2 @@\n a\n b\n-a\n-b\n"; got != want {
+		t.Errorf("of lines that went\n%s", got)
+	}
 	if got := clientconfig.Diff("f", nil, []byte("a\n")); got != "--- f\n+++ f\n@@ -0,0 +1,1 @@\n+a\n" {
 		t.Errorf("of a new file\n%s", got)
 	}
