@@ -46,7 +46,7 @@ const (
 
 func TestLoad(t *testing.T) {
 	c, err := evaluate.Load(folder(t,
-		map[string]string{"corpus.jsonl.gz": corpus, "queries.jsonl": queries, "qrels.tsv": qrels}), false)
+		map[string]string{"corpus.jsonl.gz": corpus, "queries.jsonl": queries, "qrels.tsv": qrels}), evaluate.TitleHeading)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestLoad(t *testing.T) {
 	}
 	other, err := evaluate.Load(folder(t,
 		map[string]string{"corpus.jsonl": corpus + `{"id":"c","text":"z"}`, "queries.jsonl.gz": queries,
-			"qrels.tsv": qrels}), false)
+			"qrels.tsv": qrels}), evaluate.TitleHeading)
 	if err != nil || other.Digest == c.Digest {
 		t.Errorf("another corpus has the same digest, %v", err)
 	}
@@ -89,13 +89,13 @@ func TestLoadSaysWhereItFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := evaluate.Load(folder(t,
-				map[string]string{"corpus.jsonl": c.corpus, "queries.jsonl": c.queries, "qrels.tsv": c.qrels}), false)
+				map[string]string{"corpus.jsonl": c.corpus, "queries.jsonl": c.queries, "qrels.tsv": c.qrels}), evaluate.TitleHeading)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v does not say %q", err, c.want)
 			}
 		})
 	}
-	if _, err := evaluate.Load(filepath.Join(t.TempDir(), "absent"), false); err == nil {
+	if _, err := evaluate.Load(filepath.Join(t.TempDir(), "absent"), evaluate.TitleHeading); err == nil {
 		t.Error("an absent folder was loaded")
 	}
 }
