@@ -27,7 +27,7 @@ type layout struct {
 // known is a title that came beside the text. It is the first heading.
 type known struct {
 	words []cut // where it may end
-	opens bool  // the text begins with it, so that the first chunk need not repeat it
+	opens int   // where the text begins with it, so that the chunk there need not repeat it; -1: it does not
 	alone form  // as the only heading of a context
 	above form  // over other headings
 }
@@ -184,8 +184,10 @@ func (p *parser) knownTitle(at int, title, named string) (next int) {
 	for l.text == "" && l.next < len(p.doc) {
 		l = p.line(l.next)
 	}
-	p.out.known = &known{words: words(title, span{0, len(title)}),
-		opens: opensWith(strings.TrimLeft(l.text, "#*_ \t"), title)}
+	p.out.known = &known{words: words(title, span{0, len(title)}), opens: -1}
+	if opensWith(strings.TrimLeft(l.text, "#*_ \t"), title) {
+		p.out.known.opens = l.at
+	}
 	if _, under := underline(p.line(l.next).text); !under && strings.EqualFold(unmarked(l.text), title) {
 		p.title(heading{at: span{l.at, l.at + len(l.text)}, title: title, plain: true})
 		next = l.next

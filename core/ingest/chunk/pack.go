@@ -370,7 +370,7 @@ func (d *layout) pack(z sizes) []port.Chunk {
 			if from := d.titleAbove(b); done == 0 && from >= 0 && at.end-from <= z.bytes {
 				at.start = from
 				c, _ = d.context(d.heads[b.head].parent, z)
-				if d.known != nil && d.known.opens {
+				if d.known != nil && d.known.opens == from {
 					c = ""
 				}
 			} else if done == 0 && d.opens(b) {
@@ -402,7 +402,7 @@ func (d *layout) titleAbove(b *block) int {
 
 // opens reports whether a block begins the text with the words of a known title.
 func (d *layout) opens(b *block) bool {
-	return d.known != nil && d.known.opens && b.head == 0 && strings.TrimSpace(d.doc[:b.parts[0].at.start]) == ""
+	return d.known != nil && d.known.opens == b.parts[0].at.start
 }
 
 // overlap is where the chunk after us[i:j] starts: at j, or some sentences before.
@@ -429,7 +429,7 @@ func (d *layout) whole(z sizes) (port.Chunk, bool) {
 		return port.Chunk{}, false
 	}
 	n, context := d.markup, ""
-	if d.known != nil && !d.known.opens {
+	if d.known != nil && d.known.opens < 0 {
 		context, n = d.heads[0].title, n+d.heads[0].pieces
 	}
 	for _, h := range d.heads {
