@@ -20,7 +20,7 @@ type layout struct {
 	doc    string
 	heads  []heading
 	blocks []block
-	markup int // bytes of headings' markup and thematic breaks: at most as many pieces
+	markup int    // bytes of headings' markup and thematic breaks: at most as many pieces
 	known  *known // nil: no title came beside the text
 }
 

@@ -77,6 +77,31 @@ func TestLoad(t *testing.T) {
 	}
 }
 
+func TestTitles(t *testing.T) {
+	dir := folder(t, map[string]string{"queries.jsonl": queries, "qrels.tsv": qrels,
+		"corpus.jsonl": corpus + `{"id":"c","title":"Alone","text":""}` + "\n"})
+	digests := map[string]bool{}
+	for titles, want := range map[evaluate.Titles][3]string{
+		evaluate.TitleHeading:  {"# T\n\nx", `{"user":"u1"}`, "# Alone\n\n"},
+		evaluate.TitleLine:     {"T\n\nx", `{"user":"u1"}`, "Alone\n\n"},
+		evaluate.TitleMetadata: {"x", `{"title":"T","user":"u1"}`, "Alone"},
+		evaluate.TitleNone:     {"x", `{"user":"u1"}`, "Alone"},
+	} {
+		c, err := evaluate.Load(dir, titles)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := [3]string{c.Corpus[0].Text, string(c.Corpus[0].Metadata), c.Corpus[2].Text}; got != want ||
+			c.Corpus[1].Text != "y" || c.Corpus[1].Metadata != nil {
+			t.Errorf("%s: %q, want %q", titles, got, want)
+		}
+		digests[c.Digest] = true
+	}
+	if len(digests) != len(evaluate.AllTitles()) {
+		t.Errorf("%d corpora have %d digests", len(evaluate.AllTitles()), len(digests))
+	}
+}
+
 func TestLoadSaysWhereItFails(t *testing.T) {
 	for name, c := range map[string]struct{ corpus, queries, qrels, want string }{
 		"no json":      {"{", queries, qrels, "corpus.jsonl:1: "},
