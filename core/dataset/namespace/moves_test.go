@@ -138,7 +138,7 @@ func TestMovesTitles(t *testing.T) {
 	from.write("docs", doc("a", "Wipe it weekly.", `{"title":"Espresso manual"}`), doc("b", "Wipe it.", `{"title":1}`))
 	for _, vectors := range []bool{true, false} {
 		to := open(t, coretest.Options{})
-		embedded := 2
+		embedded := int64(2)
 		if vectors {
 			embedded = 0
 		}
@@ -146,7 +146,7 @@ func TestMovesTitles(t *testing.T) {
 		if got := to.find("docs", coretest.Object{"query": "espresso", "mode": "keyword"}); !slices.Equal(got, []string{"a"}) {
 			t.Errorf("with vectors %v: the title finds %v", vectors, got)
 		}
-		if got := len(to.Embedder.TakePassages()); got != embedded {
+		if got := int64(len(to.Embedder.TakePassages())); got != embedded {
 			t.Errorf("with vectors %v: %d texts were embedded", vectors, got)
 		}
 	}

@@ -30,7 +30,7 @@
 //   - A known title is in the context of every chunk, whatever else is left out of it;
 //     at two fifths of the budget it is cut, and under other headings at a fifth. It
 //     is not said twice: a first line, a heading or front matter that says the same is
-//     the title, and the first chunk of a text that begins with its words goes without.
+//     the title, and the first chunk of a text that begins with it goes without.
 //     Any other title stands below it.
 //   - Markup of headings and thematic breaks is in no chunk; every other
 //     character that is not white space is in at least one.

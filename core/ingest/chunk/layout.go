@@ -190,7 +190,7 @@ func (p *parser) knownTitle(at int, title, named string) (next int) {
 	}
 	if _, under := underline(p.line(l.next).text); !under && strings.EqualFold(unmarked(l.text), title) {
 		p.title(heading{at: span{l.at, l.at + len(l.text)}, title: title, plain: true})
-		next = l.next
+		p.out.known.opens, next = l.at, l.next
 	} else {
 		p.title(heading{title: title})
 		if below, ok := p.plainTitle(at); ok {
@@ -210,13 +210,14 @@ func unmarked(text string) string {
 	return strings.Join(strings.Fields(strings.Trim(text, "*_")), " ")
 }
 
-// opensWith reports whether a line begins with the words of a title.
+// opensWith reports whether a line begins with a title that stands for itself: what goes on
+// with a word is a sentence about it, which is found better under the title.
 func opensWith(text, title string) bool {
 	if len(text) < len(title) || !strings.EqualFold(text[:len(title)], title) {
 		return false
 	}
-	next, _ := utf8.DecodeRuneInString(text[len(title):])
-	return !unicode.IsLetter(next) && !unicode.IsNumber(next) // else it begins with another word
+	next, n := utf8.DecodeRuneInString(text[len(title):])
+	return n == 0 || terminal(next) || next == ':' || next == '：'
 }
 
 // title puts a heading above all that follow.
