@@ -261,7 +261,7 @@ func TestKnownTitle(t *testing.T) {
 			[]string{" | " + title + ". It is hot.", title + " > Care | " + more}},
 		{"the first words, in another script", "焙煎機", "焙煎機：熱い。", chunk.Default(), []string{" | 焙煎機：熱い。"}},
 		{"the subject of the first sentence", title, title + " is hot.\n\n# Care\n" + more, chunk.Default(),
-			[]string{title + " > " + title + " is hot. > Care | " + more}},
+			[]string{title + " | " + title + " is hot.", title + " > Care | " + more}},
 		{"the same above more of it", title, title + " is\nhot, as ever.\n\n" + more, chunk.Default(),
 			[]string{title + " | " + title + " is\nhot, as ever.", title + " | " + more}},
 		{"the beginning of a word", title, "The roasters\nroast.\n\n" + more, chunk.Default(),
