@@ -49,7 +49,8 @@ func (w *writing) try(org ident.Org, sparse bool, texts []string, fail int) ([]i
 		}
 		return nil
 	})
-	got, err := w.attempts.Encode(w.t.Context(), org, w.encoder, chunk.Untitled(texts...), sparse, make([]ingest.Reuse, len(texts)),
+	got, err := w.attempts.Encode(w.t.Context(), org, w.encoder, chunk.Untitled(texts...), sparse,
+		make([]ingest.Reuse, len(texts)),
 		func(p ingest.Progress) { w.progress = append(w.progress, p) })
 	if (fail > 0) != errors.Is(err, errAway) {
 		w.t.Errorf("attempt that fails in call %d: %v", fail, err)
@@ -216,7 +217,8 @@ func (m *wide) bounded(t *testing.T) {
 	kept := func(org string, n int) (out []int) {
 		for i := range n {
 			m.calls = 0
-			_, err := a.Encode(t.Context(), ident.Org(org), e, chunk.Untitled(text(org, i)...), sparse, make([]ingest.Reuse, 1), nil)
+			_, err := a.Encode(t.Context(), ident.Org(org), e, chunk.Untitled(text(org, i)...), sparse,
+				make([]ingest.Reuse, 1), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -280,7 +282,8 @@ func TestASlowMachineFinishesWhatItBegan(t *testing.T) {
 				encode := func(texts []string) error {
 					ctx, cancel := context.WithTimeout(t.Context(), 35*time.Second)
 					defer cancel()
-					_, err := w.attempts.Encode(ctx, "a", w.encoder, chunk.Untitled(texts...), false, make([]ingest.Reuse, len(texts)), nil)
+					_, err := w.attempts.Encode(ctx, "a", w.encoder, chunk.Untitled(texts...), false,
+						make([]ingest.Reuse, len(texts)), nil)
 					return err
 				}
 				attempts := 1

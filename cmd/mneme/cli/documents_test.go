@@ -288,7 +288,8 @@ func TestEvalMeasuresAndReuses(t *testing.T) {
 			t.Errorf("%v: %+v", args, r)
 		}
 	}
-	for _, titles := range [][]string{{"--titles", "metadata"}, {"--titles", "line"}, {"--plain-titles"}, {"--titles", "heading"}} {
+	for _, titles := range [][]string{{"--titles", "metadata"}, {"--titles", "line"}, {"--plain-titles"},
+		{"--titles", "heading"}} {
 		reused, runs := measure(append(titles, "--retrievers", "keyword")...)
 		if same := titles[0] == "--plain-titles"; reused != same || runs[0].MRR10 != 1 {
 			t.Errorf("%v: reused %v, %+v", titles, reused, runs)

@@ -240,7 +240,8 @@ func TestCallsAreFilled(t *testing.T) {
 	}
 	// A sentence longer than a call, where chunks may be that long, is a call of its own.
 	bytes, texts = nil, nil
-	if _, err := chunk.Split(t.Context(), chunk.Untitled(strings.Repeat("a", 300<<10)+". Bee."), record, sized(10000)); err != nil {
+	long := chunk.Untitled(strings.Repeat("a", 300<<10) + ". Bee.")
+	if _, err := chunk.Split(t.Context(), long, record, sized(10000)); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(texts, []int{1, 1}) {

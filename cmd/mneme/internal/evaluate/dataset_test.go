@@ -114,7 +114,8 @@ func TestLoadSaysWhereItFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := evaluate.Load(folder(t,
-				map[string]string{"corpus.jsonl": c.corpus, "queries.jsonl": c.queries, "qrels.tsv": c.qrels}), evaluate.TitleHeading)
+				map[string]string{"corpus.jsonl": c.corpus, "queries.jsonl": c.queries, "qrels.tsv": c.qrels}),
+				evaluate.TitleHeading)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v does not say %q", err, c.want)
 			}
