@@ -9,7 +9,7 @@ export GOFLAGS := $(strip $(filter-out -trimpath,$(GOFLAGS)) -trimpath)
 PKGS ?= ./cmd/mneme/... ./wasm/... ./...
 AT_ONCE ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 4); echo $$((n > 4 ? n : 4)))
 
-.PHONY: help site bundle package-tools packages vulnerabilities platforms deploy-lint image-check tours bench-backends proto-verify backend-python connector-python mcp-clients clients protocol-clients model-clients sdk sdk-tools sdk-test integration-tools integrations-test build test test-times test-tenants endurance source-scale backup-scale webhook-scale power-cuts test-race fuzz lint bench eval references generate compatible release openapi-lint browser-tools screenshots wasm wasm-verify ci clean contract-tools contract-long postgres opensearch opensearch-contract opensearch-suite
+.PHONY: help site bundle package-tools chart-tools packages vulnerabilities platforms deploy-lint image-check tours bench-backends proto-verify backend-python connector-python mcp-clients clients protocol-clients model-clients sdk sdk-tools sdk-test integration-tools integrations-test build test test-times test-tenants endurance source-scale backup-scale webhook-scale power-cuts test-race fuzz lint bench eval references generate compatible release openapi-lint browser-tools screenshots wasm wasm-verify ci clean contract-tools contract-long postgres opensearch opensearch-contract opensearch-suite
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -156,9 +156,12 @@ bundle: ## bundles that assistants install by a click (.mcpb), in bin/: BUNDLE_V
 	sh deploy/mcpb/build.sh bin $(BUNDLE_VERSION) $(TARGETS)
 
 VERSION ?=
-package-tools: ## nfpm and cyclonedx-gomod, which make packages, helm, which reads the chart (Go's proxy), and what those of TypeScript are for (npm)
+package-tools: ## nfpm and cyclonedx-gomod, which make packages (Go's proxy), and what those of TypeScript are for (npm)
 	sh deploy/packages/install.sh .cache/package-tools
 	sh cmd/mneme/test/integrations/install.sh typescript
+
+chart-tools: ## Helm, which reads the chart in tests (needs a JDK and mvn)
+	sh cmd/mneme/test/packages/helm/install.sh .cache/helm
 
 packages: ## archives, deb, rpm, SDKs, packages for frameworks and their sums, in dist/: VERSION=x.y.z, TARGETS="linux/amd64 ..." (make package-tools sdk-tools clients first)
 	sh deploy/packages/build.sh dist "$(VERSION)" $(TARGETS)
