@@ -99,8 +99,8 @@ func TestValidate(t *testing.T) {
 			t.Errorf("%q: %v", url, err)
 		}
 	}
-	for _, url := range []string{"rediss://u:p@host:6380/1", "redis://host", "redis://host/", "redis://host/0", "redis://host?db=2",
-		"unix:///run/redis?db=3"} {
+	for _, url := range []string{"rediss://u:p@host:6380/1", "redis://host", "redis://host/", "redis://host/0",
+		"redis://host?db=2", "unix:///run/redis?db=3"} {
 		if err := (redis.Config{URL: registry.Secret(url)}).Validate(); err != nil {
 			t.Errorf("%s: %v", url, err)
 		}

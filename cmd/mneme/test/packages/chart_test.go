@@ -213,7 +213,8 @@ func configured(t *testing.T, o object) {
 func TestLintOfTheChartFinds(t *testing.T) {
 	harness.Outside(t)
 	dir := chartOf(t, "single")
-	if err := os.WriteFile(filepath.Join(dir, "templates", "broken.yaml"), []byte("kind: {{ .Values.none.such }}\n"), 0o600); err != nil {
+	broken := []byte("kind: {{ .Values.none.such }}\n")
+	if err := os.WriteFile(filepath.Join(dir, "templates", "broken.yaml"), broken, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if r := harness.Run(t, helm(t, "lint", dir)); r.Code == 0 {
