@@ -283,9 +283,16 @@ func TestEvalMeasuresAndReuses(t *testing.T) {
 		t.Error("the sparse namespace was written again")
 	}
 	for _, args := range [][]string{{"--retrievers", "sparse"}, {"--rerank=101"}, {"--rerank=-1"},
-		{"--rerank-prior", "1", "--url", "http://127.0.0.1:1"}} {
+		{"--rerank-prior", "1", "--url", "http://127.0.0.1:1"}, {"--titles", "x"}, {"--titles", "none", "--plain-titles"}} {
 		if r := mneme(t, append([]string{"eval", set, "--data", filepath.Join(dir, "data")}, args...)...); r.Code != 2 {
 			t.Errorf("%v: %+v", args, r)
+		}
+	}
+	for _, titles := range [][]string{{"--titles", "metadata"}, {"--titles", "line"}, {"--plain-titles"},
+		{"--titles", "heading"}} {
+		reused, runs := measure(append(titles, "--retrievers", "keyword")...)
+		if same := titles[0] == "--plain-titles"; reused != same || runs[0].MRR10 != 1 {
+			t.Errorf("%v: reused %v, %+v", titles, reused, runs)
 		}
 	}
 	if reused, _ := measure("--rebuild", "--retrievers", "keyword"); reused {
@@ -322,6 +329,11 @@ func TestDoctorAndModels(t *testing.T) {
 	write(t, file, "")
 	if r := mneme(t, "doctor", "--data", file); r.Code != 1 || !strings.Contains(r.Stdout, "FAIL  data") {
 		t.Errorf("a file for a folder: %+v", r)
+	}
+	if r := mneme(t, "doctor", "--data", filepath.Join(file, "below")); r.Code != 1 ||
+		!strings.Contains(r.Stdout, "would lie below a file; name another with --data") ||
+		!strings.Contains(r.Stdout, "this user has to be able to read that file") {
+		t.Errorf("a folder below a file: %+v", r)
 	}
 	write(t, filepath.Join(data, "mneme.db"),
 		"this is no database, whatever its name says; it is long enough to be looked at as one")
