@@ -72,6 +72,7 @@ type documentModel struct {
 	Fields    []fact
 	Pieces    []document.Chunk
 	Source    *source.Source // that keeps it, with its last run
+	Runs      []source.Run   // its last ones, newest first
 	Edit      form           // of its metadata
 	Similar   []hit
 	Compared  bool   // similar documents were looked for
@@ -100,12 +101,8 @@ func (v *visit) showDocument(f *form) (view, error) {
 		m.Pieces = *d.ChunkList
 	}
 	if d.SourceID != nil {
-		s, why, err := optional[source.Source](v, call{op: "sources.get", path: map[string]string{"id": *d.SourceID}})
-		if err != nil && !tooFar(err) {
+		if err := v.origin(&m, *d.SourceID); err != nil {
 			return view{}, err
-		}
-		if err == nil && why == "" {
-			m.Source = &s
 		}
 	}
 	if v.r.URL.Query().Get("similar") != "" {
@@ -114,6 +111,25 @@ func (v *visit) showDocument(f *form) (view, error) {
 		}
 	}
 	return showForm(f, view{title: m.Name, template: "document", section: "namespaces", model: m, trail: v.wayTo(n)}, nil)
+}
+
+// origin reads the source that keeps a document, with what its last runs did. Who may not read it, or
+// where it is gone, is shown the document alone.
+func (v *visit) origin(m *documentModel, id string) error {
+	at := map[string]string{"id": id}
+	s, why, err := optional[source.Source](v, call{op: "sources.get", path: at})
+	if tooFar(err) || err == nil && why != "" {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	runs, _, err := optional[source.Runs](v, call{op: "sources.runs.list", path: at, query: url.Values{"limit": {"10"}}})
+	if tooFar(err) { // it went between the two calls
+		return nil
+	}
+	m.Source, m.Runs = &s, runs.Runs
+	return err
 }
 
 // longestQuery is how many characters a query may have.
