@@ -28,6 +28,11 @@ type documentsModel struct {
 	Form      *form
 }
 
+// Keeps reports whether a source of the namespace is there: of one that is disconnected documents may be left.
+func (m documentsModel) Keeps(id string) bool {
+	return slices.ContainsFunc(m.Sources, func(s source.Source) bool { return s.ID == id })
+}
+
 func (v *visit) documents() (view, error) { return v.showDocuments(nil) }
 
 func (v *visit) showDocuments(f *form) (view, error) {
@@ -73,6 +78,7 @@ type documentModel struct {
 	Pieces    []document.Chunk
 	Source    *source.Source // that keeps it, with its last run
 	Runs      []source.Run   // its last ones, newest first
+	Left      bool           // by a source that is gone, so that nothing keeps it
 	Edit      form           // of its metadata
 	Similar   []hit
 	Compared  bool   // similar documents were looked for
@@ -113,12 +119,12 @@ func (v *visit) showDocument(f *form) (view, error) {
 	return showForm(f, view{title: m.Name, template: "document", section: "namespaces", model: m, trail: v.wayTo(n)}, nil)
 }
 
-// origin reads the source that keeps a document, with what its last runs did. Who may not read it, or
-// where it is gone, is shown the document alone.
+// origin reads the source that keeps a document, with what its last runs did. Who may not read it is shown the document
+// alone.
 func (v *visit) origin(m *documentModel, id string) error {
 	at := map[string]string{"id": id}
 	s, why, err := optional[source.Source](v, call{op: "sources.get", path: at})
-	if tooFar(err) || err == nil && why != "" {
+	if m.Left = fault.CodeOf(err) == fault.SourceNotFound; m.Left || err == nil && why != "" {
 		return nil
 	}
 	if err != nil {

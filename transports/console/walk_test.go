@@ -371,7 +371,16 @@ func TestTheHistoryOfADocument(t *testing.T) {
 	}
 	// Where the source is gone there is the document alone.
 	b.post(at, url.Values{"do": {"disconnect"}, "documents": {"keep"}, "typed": {"papers"}}).want(t, 303)
-	b.eventually(document, "written over the API").lacks(t, "History of its source")
+	b.eventually(document, "left by a source that is disconnected").lacks(t, "History of its source", "kept by")
+	for _, n := range b.get(o+"/n/garden").want(t, 200, "a\u00a0source").elements("a") {
+		if to, _ := attribute(n, "href"); strings.Contains(to, "/sources/") {
+			t.Errorf("the list leads to a source that is gone: %s", to)
+		}
+	}
+	left := b.get(document).form(t, "metadata")
+	left.Set("metadata", `{"room": "attic"}`)
+	b.post(document, left).want(t, 303)
+	b.get(document).want(t, 200, "room attic")
 }
 
 // A part that fails is named with since when, on the page of the health and on the overview.
