@@ -10,8 +10,9 @@ try {
   const page = await open({ viewport: { width: 1120, height: 720 } });
   const press = (key) => page.keyboard.press(key);
   // reach moves the focus on until it is at a control, which has to be seen then.
-  const reach = async (goal, name) => {
-    await goal.waitFor();
+  const reach = async (locator, name) => {
+    await locator.waitFor();
+    const goal = await locator.elementHandle(); // found once: by role and name that takes long
     for (let i = 0; i < 400; i++) {
       await press("Tab");
       if (await goal.evaluate((e) => e === document.activeElement)) {
@@ -147,7 +148,7 @@ try {
   await fill("Name", "spare");
   await use("button", "Make it, and upload files");
   await at("#file");
-  const [chooser] = await Promise.all([page.waitForEvent("filechooser"), press("Enter")]);
+  const [chooser] = await Promise.all([page.waitForEvent("filechooser"), press("Space")]);
   await chooser.setFiles([{ name: "oven.txt", mimeType: "text/plain", buffer: Buffer.from("The oven bakes at 180 degrees.") },
     { name: "fridge.txt", mimeType: "text/plain", buffer: Buffer.from("The fridge cools to 5 degrees.") }]);
   await use("button", "Send the files");

@@ -91,9 +91,14 @@ try {
   await use("button", "Sync now");
   seen.said.synced = await main();
 
-  await settle(() => page.getByRole("button", { name: "Theme: system" }).first().click());
+  // On a narrow screen these are in the menu, which opens by itself.
+  const menu = async (name) => {
+    await page.getByRole("button", { name: "Menu" }).click();
+    await settle(() => page.locator("#menu").getByRole("button", { name }).click());
+  };
+  await menu(/^Theme/);
   seen.said.theme = await page.locator("html").getAttribute("data-theme");
-  await settle(() => page.getByRole("button", { name: "Sign out" }).first().click());
+  await menu("Sign out");
   seen.said.out = page.url();
 } finally {
   await browser.close();
