@@ -119,22 +119,23 @@ func (v *visit) showDocument(f *form) (view, error) {
 	return showForm(f, view{title: m.Name, template: "document", section: "namespaces", model: m, trail: v.wayTo(n)}, nil)
 }
 
-// origin reads the source that keeps a document, with what its last runs did. Who may not read it is shown the document
-// alone.
+// origin reads the source that keeps a document, with what its last runs did. Where sources are off, or out of the
+// visitor's reach, the document is shown all the same.
 func (v *visit) origin(m *documentModel, id string) error {
 	at := map[string]string{"id": id}
-	s, why, err := optional[source.Source](v, call{op: "sources.get", path: at})
-	if m.Left = fault.CodeOf(err) == fault.SourceNotFound; m.Left || err == nil && why != "" {
-		return nil
-	}
-	if err != nil {
+	s, err := do[source.Source](v, call{op: "sources.get", path: at})
+	switch code := fault.CodeOf(err); {
+	case code == fault.Unauthorized:
 		return err
-	}
-	runs, _, err := optional[source.Runs](v, call{op: "sources.runs.list", path: at, query: url.Values{"limit": {"10"}}})
-	if tooFar(err) { // it went between the two calls
+	case code == fault.SourceNotFound:
+		m.Left = true
+		return nil
+	case err != nil:
 		return nil
 	}
-	m.Source, m.Runs = &s, runs.Runs
+	m.Source = &s
+	runs, _, err := optional[source.Runs](v, call{op: "sources.runs.list", path: at, query: url.Values{"limit": {"10"}}})
+	m.Runs = runs.Runs
 	return err
 }
 

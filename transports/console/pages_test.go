@@ -257,11 +257,15 @@ func TestPagesOfAStoreThatFails(t *testing.T) {
 	pages := []string{"/n", "/n/notes", "/n/notes/upkeep", "/sources", "/users", "/keys", "/integrations", "/jobs", "/usage",
 		"/audit"}
 	b.get("/console/o/default").want(t, 200)
-	for status, err := range map[int]error{http.StatusServiceUnavailable: fault.New(fault.Unavailable, "the store is gone"),
-		http.StatusGatewayTimeout: context.DeadlineExceeded} {
-		s.store.OnView.Set(func() error { return err })
+	for _, x := range []struct {
+		err    error
+		status int
+		says   string
+	}{{fault.New(fault.Unavailable, "the store is gone"), http.StatusServiceUnavailable, "The store is gone."},
+		{context.DeadlineExceeded, http.StatusGatewayTimeout, "The request took longer than its time limit."}} {
+		s.store.OnView.Set(func() error { return x.err })
 		for _, at := range pages {
-			b.get("/console/o/default"+at).want(t, status, "Mneme", "Namespaces").proper(t)
+			b.get("/console/o/default"+at).want(t, x.status, "could not answer", x.says, "Try again").proper(t)
 		}
 	}
 	s.store.OnView.Clear()
