@@ -157,8 +157,8 @@ func TestFieldsOfSettings(t *testing.T) {
 		}
 	}
 	if f := field(`"a": {"type": "string", "title": "Whose", "default": "me", "maxLength": 1}`, false,
-		url.Values{"config.a": {"x"}}); f.Label != "Whose" || f.Placeholder != "me" || f.Max != "1" || f.Value != "x" || !f.Code ||
-		f.Kind != "text" || f.Mode != "" || f.Rows != "" {
+		url.Values{"config.a": {"x"}}); f.Label != "Whose" || f.Placeholder != "me" || f.Max != "1" || f.Value != "x" ||
+		!f.Code || f.Kind != "text" || f.Mode != "" || f.Rows != "" {
 		t.Errorf("a text: %+v", f)
 	}
 	if f := field(`"a": {"type": "string"}`, false, nil); f.Max != "" || f.Required || f.Placeholder != "" {
