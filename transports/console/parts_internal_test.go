@@ -354,7 +354,7 @@ func TestWhatAFormIsRefusedFor(t *testing.T) {
 		t.Errorf("without an error the form is %+v", f)
 	}
 	for message, want := range map[string]string{"it is.": "It is.", "top_k is": "top_k is.", "a.b is": "a.b is.",
-		"x: is": "x: is.",
+		"x: is":       "x: is.",
 		"it is top_k": "It is top_k.", "{ is": "{ is.", "`a` is": "`a` is."} {
 		if got := sentence(message); got != want {
 			t.Errorf("%q becomes %q", message, got)
