@@ -82,6 +82,8 @@ type Check struct {
 	Status    string `json:"status" enum:"ok,off,error" doc:"off: it is not configured"`
 	LatencyMS int64  `json:"latency_ms" minimum:"0" doc:"how long the check took"`
 	Message   string `json:"message,omitempty" doc:"what is wrong"`
+
+	Since *time.Time `json:"since,omitempty" doc:"of an error: when the server that answers first found it, in the checks it made without a break; it may be older"`
 }
 
 // StatusCode is 503 when search does not work end to end.
@@ -109,7 +111,9 @@ func (s *Service) Deep(ctx context.Context, _ None) (Deep, error) {
 	if s.now().Sub(s.lastAt) >= cacheFor || s.now().Before(s.lastAt) {
 		// The check outlives an impatient caller, or it could never finish.
 		cctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout)
+		before := s.last.Checks
 		s.last = s.check(cctx)
+		s.last.since(before)
 		s.lastAt = s.now()
 		cancel()
 	}
@@ -119,6 +123,20 @@ func (s *Service) Deep(ctx context.Context, _ None) (Deep, error) {
 		out.Checks, out.Version = nil, ""
 	}
 	return out, nil
+}
+
+// since dates the errors: a part that failed in the check before keeps the time that it was given then.
+func (d Deep) since(before *map[string]Check) {
+	for name, c := range *d.Checks {
+		if c.Status != statusError {
+			continue
+		}
+		c.Since = &d.Time
+		if before != nil && (*before)[name].Status == statusError {
+			c.Since = (*before)[name].Since
+		}
+		(*d.Checks)[name] = c
+	}
 }
 
 // check looks at all parts side by side, so that a slow one costs the others

@@ -217,3 +217,39 @@ func TestHealthOfModels(t *testing.T) {
 		s.Sparse, s.Reranker = waiting, meeting{meet: meet}
 	}), "ok")
 }
+
+// An error is dated: by the first of the checks that found it, until one finds the part well.
+func TestSinceWhenAPartFails(t *testing.T) {
+	t.Parallel()
+	w := watch(t, nil)
+	since := func(r *coretest.Reply, part string) any {
+		t.Helper()
+		return r.JSON["checks"].(coretest.Object)[part].(coretest.Object)["since"]
+	}
+	for name := range checks(t, w.deep()) {
+		if at := since(w.kept(), name); at != nil {
+			t.Errorf("%s, which does not fail, does since %v", name, at)
+		}
+	}
+	w.Store.OnPing.Set(func() error { return errors.New("disk gone") })
+	first := w.deep()
+	began := first.JSON["time"]
+	if since(first, "store") != began || since(first, "probe") != began || since(first, "keyword") != nil {
+		t.Errorf("a part that begins to fail: %s", first.Body)
+	}
+	w.Index.OnSearch.Set(func(context.Context, port.Partition, port.IndexQuery) error { return errors.New("dead arm") })
+	second := w.deep()
+	if second.JSON["time"] == began || since(second, "store") != began || since(second, "probe") != began ||
+		since(second, "keyword") != second.JSON["time"] {
+		t.Errorf("a part that goes on failing, beside another: %s", second.Body)
+	}
+	w.Store.OnPing.Clear()
+	w.Index.OnSearch.Clear()
+	if r := w.deep(); since(r, "store") != nil || since(r, "keyword") != nil {
+		t.Errorf("parts that are well again: %s", r.Body)
+	}
+	w.Store.OnPing.Set(func() error { return errors.New("disk gone") })
+	if again := w.deep(); since(again, "store") != again.JSON["time"] || since(again, "store") == began {
+		t.Errorf("a part that fails anew: %s", again.Body)
+	}
+}

@@ -28,6 +28,11 @@ type documentsModel struct {
 	Form      *form
 }
 
+// Keeps reports whether a source of the namespace is there: of one that is disconnected documents may be left.
+func (m documentsModel) Keeps(id string) bool {
+	return slices.ContainsFunc(m.Sources, func(s source.Source) bool { return s.ID == id })
+}
+
 func (v *visit) documents() (view, error) { return v.showDocuments(nil) }
 
 func (v *visit) showDocuments(f *form) (view, error) {
@@ -72,6 +77,8 @@ type documentModel struct {
 	Fields    []fact
 	Pieces    []document.Chunk
 	Source    *source.Source // that keeps it, with its last run
+	Runs      []source.Run   // its last ones, newest first
+	Left      bool           // by a source that is gone, so that nothing keeps it
 	Edit      form           // of its metadata
 	Similar   []hit
 	Compared  bool   // similar documents were looked for
@@ -100,12 +107,8 @@ func (v *visit) showDocument(f *form) (view, error) {
 		m.Pieces = *d.ChunkList
 	}
 	if d.SourceID != nil {
-		s, why, err := optional[source.Source](v, call{op: "sources.get", path: map[string]string{"id": *d.SourceID}})
-		if err != nil && !tooFar(err) {
+		if err := v.origin(&m, *d.SourceID); err != nil {
 			return view{}, err
-		}
-		if err == nil && why == "" {
-			m.Source = &s
 		}
 	}
 	if v.r.URL.Query().Get("similar") != "" {
@@ -114,6 +117,26 @@ func (v *visit) showDocument(f *form) (view, error) {
 		}
 	}
 	return showForm(f, view{title: m.Name, template: "document", section: "namespaces", model: m, trail: v.wayTo(n)}, nil)
+}
+
+// origin reads the source that keeps a document, with what its last runs did. Where sources are off, or out of the
+// visitor's reach, the document is shown all the same.
+func (v *visit) origin(m *documentModel, id string) error {
+	at := map[string]string{"id": id}
+	s, err := do[source.Source](v, call{op: "sources.get", path: at})
+	switch code := fault.CodeOf(err); {
+	case code == fault.Unauthorized:
+		return err
+	case code == fault.SourceNotFound:
+		m.Left = true
+		return nil
+	case err != nil:
+		return nil
+	}
+	m.Source = &s
+	runs, _, err := optional[source.Runs](v, call{op: "sources.runs.list", path: at, query: url.Values{"limit": {"10"}}})
+	m.Runs = runs.Runs
+	return err
 }
 
 // longestQuery is how many characters a query may have.

@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"mime/multipart"
 	"net/http"
@@ -256,13 +257,16 @@ func TestPagesOfAStoreThatFails(t *testing.T) {
 	pages := []string{"/n", "/n/notes", "/n/notes/upkeep", "/sources", "/users", "/keys", "/integrations", "/jobs", "/usage",
 		"/audit"}
 	b.get("/console/o/default").want(t, 200)
-	s.store.OnView.Set(func() error { return fault.New(fault.Unavailable, "the store is gone") })
-	for _, at := range pages {
-		a := b.get("/console/o/default" + at)
-		if a.StatusCode != http.StatusServiceUnavailable {
-			t.Errorf("%s answered %d: %s", at, a.StatusCode, a.text)
+	for _, x := range []struct {
+		err    error
+		status int
+		says   string
+	}{{fault.New(fault.Unavailable, "the store is gone"), http.StatusServiceUnavailable, "The store is gone."},
+		{context.DeadlineExceeded, http.StatusGatewayTimeout, "The request took longer than its time limit."}} {
+		s.store.OnView.Set(func() error { return x.err })
+		for _, at := range pages {
+			b.get("/console/o/default"+at).want(t, x.status, "could not answer", x.says, "Try again").proper(t)
 		}
-		a.proper(t)
 	}
 	s.store.OnView.Clear()
 	b.get("/console/o/default/keys").want(t, 200)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	saved "github.com/mnemehq/mneme/core/check"
+	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/op"
 	"github.com/mnemehq/mneme/core/query"
 	"github.com/mnemehq/mneme/core/status"
@@ -332,5 +333,77 @@ func TestFieldsOfASavedQuery(t *testing.T) {
 	const want = `{"expect":[],"query":"x","rerank":{"depth":7,"model":"big"},"weights":{"sparse":0},"within":3}`
 	if wrong != "" || err != nil || string(said) != want {
 		t.Errorf("saved as %s (%s, %v), want %s", said, wrong, err, want)
+	}
+}
+
+// A form is shown again for what its fields say, and for nothing that has another cause.
+func TestWhatAFormIsRefusedFor(t *testing.T) {
+	v := &visit{r: &http.Request{PostForm: url.Values{"do": {"make"}, "name": {"x"}}}}
+	for code, again := range map[fault.Code]bool{fault.InvalidRequest: true, fault.Conflict: true, fault.PayloadTooLarge: true,
+		fault.QuotaExceeded: true, fault.Forbidden: false, fault.Unauthorized: false, fault.NotFound: false,
+		fault.RateLimited: false, fault.Unavailable: false, fault.Internal: false} {
+		f := v.refused(&fault.Error{Code: code, Message: "the name is taken", Details: map[string]any{"field": "name"}})
+		if (f != nil) != again {
+			t.Errorf("after %s the form is %+v", code, f)
+		}
+		if again && (f.Of != "make" || f.Field != "name" || f.Wrong != "The name is taken." || f.Get("name") != "x") {
+			t.Errorf("after %s the form says %+v", code, f)
+		}
+	}
+	if f := v.refused(nil); f != nil {
+		t.Errorf("without an error the form is %+v", f)
+	}
+	for message, want := range map[string]string{"it is.": "It is.", "top_k is": "top_k is.", "a.b is": "a.b is.",
+		"x: is":       "x: is.",
+		"it is top_k": "It is top_k.", "{ is": "{ is.", "`a` is": "`a` is."} {
+		if got := sentence(message); got != want {
+			t.Errorf("%q becomes %q", message, got)
+		}
+	}
+	if out, err := showForm(nil, view{}, nil); out.status != 0 || err != nil {
+		t.Errorf("without a form: %+v %v", out, err)
+	}
+	if out, _ := showForm(&form{}, view{}, nil); out.status != 0 {
+		t.Errorf("a form with nothing wrong: %d", out.status)
+	}
+	if out, _ := showForm(&form{Wrong: "No."}, view{}, nil); out.status != http.StatusUnprocessableEntity {
+		t.Errorf("a form with something wrong: %d", out.status)
+	}
+	if out, err := showForm(&form{Wrong: "No."}, view{}, http.ErrAbortHandler); out.status != 0 || err == nil {
+		t.Errorf("a page that fails: %d %v", out.status, err)
+	}
+}
+
+// Fields of a form are compared as what they say, and said as people read them.
+func TestWordsOfAField(t *testing.T) {
+	if got := wordsOf([]string{" b\r\nc ", "", "  ", "a"}); !slices.Equal(got, []string{"a", "b\nc"}) {
+		t.Errorf("the words are %q", got)
+	}
+	for _, x := range []struct {
+		tick   bool
+		values []string
+		want   string
+	}{{true, []string{"1"}, "ticked"}, {true, nil, "not ticked"}, {false, nil, "empty"}, {false, []string{"a"}, "“a”"},
+		{false, []string{"a", "b"}, "“a, b”"}} {
+		if got := (edited{tick: x.tick}).say(x.values); got != x.want {
+			t.Errorf("%+v is said as %q", x, got)
+		}
+	}
+	if got := (edited{}).say([]string{strings.Repeat("x", 300)}); len([]rune(got)) > 124 {
+		t.Errorf("a long value is said as %q", got)
+	}
+	first := form{Of: "make", values: url.Values{"a": {"1"}}}
+	sent := form{Of: "make", Wrong: "No.", values: url.Values{"a": {"2"}, shownField: {"a=1"}}}
+	if first.Shown() != "a=1" || sent.Shown() != "a=1" {
+		t.Errorf("they were shown with %q and %q", first.Shown(), sent.Shown())
+	}
+	if got := sent.Over(first); got.Wrong != "No." {
+		t.Errorf("the form that was sent gives way to %+v", got)
+	}
+	if got := sent.Over(form{Of: "other"}); got.Of != "other" || got.Wrong != "" {
+		t.Errorf("a form shows another action's: %+v", got)
+	}
+	if got := (*form)(nil).Over(first); got.Get("a") != "1" {
+		t.Errorf("without a form that was sent it is %+v", got)
 	}
 }

@@ -1,6 +1,8 @@
 package console_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -12,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mnemehq/mneme/core/key"
+	"github.com/mnemehq/mneme/core/port"
 )
 
 // value is what a field shows: its text, the option that is chosen, or "1" for a box that is ticked.
@@ -327,4 +330,81 @@ func TestWhatAnAccountSays(t *testing.T) {
 	owner.get(owner.member("ann@example.com")).want(t, 200, "active · viewer").lacks(t, "· you")
 	list := owner.get("/console/o/default/members").want(t, 200, "olga@example.com (you)")
 	list.lacks(t, "ann@example.com (you)")
+}
+
+// A document that a source keeps tells what the source's last runs did, the newest first.
+func TestTheHistoryOfADocument(t *testing.T) {
+	s, b, at := furnished(t)
+	const o = "/console/o/default"
+	b.get(o+"/n/notes/documents/one").want(t, 200).lacks(t, "History of its source")
+	s.put("b.txt", "The roof was mended.")
+	b.post(at, url.Values{"do": {"sync"}}).want(t, 303)
+	b.settled(at).want(t, 200, "1 new")
+	for i := range 12 { // more than are shown
+		if i == 5 {
+			s.put("b.txt", "The roof was mended again.")
+		}
+		b.post(at, url.Values{"do": {"sync"}}).want(t, 303)
+		b.settled(at)
+	}
+	var document string
+	for _, n := range b.get(o + "/n/garden").elements("a") {
+		if to, _ := attribute(n, "href"); strings.Contains(to, "/n/garden/documents/") {
+			document = o + "/n/garden/documents/" + to[strings.LastIndex(to, "/")+1:]
+		}
+	}
+	a := b.get(document).want(t, 200, "History of its source", "Run State New Changed Deleted Failed")
+	a.proper(t)
+	var runs []string
+	for _, n := range a.elements("a") {
+		if to, _ := attribute(n, "href"); strings.Contains(to, "/runs/") {
+			runs = append(runs, to[strings.LastIndex(to, "/"):])
+		}
+	}
+	if newestFirst := slices.IsSortedFunc(runs, func(x, y string) int { return strings.Compare(y, x) }); len(runs) != 10 ||
+		!newestFirst {
+		t.Errorf("it leads to the runs %q", runs)
+	}
+	// Below the four heads of the columns, the second number of the seventh run.
+	if changed := slices.Index(a.texts("n"), "1"); changed != 4+6*4+1 {
+		t.Errorf("the run that changed something is elsewhere: %q", a.texts("n"))
+	}
+	// Where the source is gone there is the document alone.
+	b.post(at, url.Values{"do": {"disconnect"}, "documents": {"keep"}, "typed": {"papers"}}).want(t, 303)
+	b.eventually(document, "left by a source that is disconnected").lacks(t, "History of its source", "kept by")
+	for _, n := range b.get(o+"/n/garden").want(t, 200, "a\u00a0source").elements("a") {
+		if to, _ := attribute(n, "href"); strings.Contains(to, "/sources/") {
+			t.Errorf("the list leads to a source that is gone: %s", to)
+		}
+	}
+	left := b.get(document).form(t, "metadata")
+	left.Set("metadata", `{"room": "attic"}`)
+	b.post(document, left).want(t, 303)
+	b.get(document).want(t, 200, "room attic")
+}
+
+// A part that fails is named with since when, on the page of the health and on the overview.
+func TestSinceWhenAPartFails(t *testing.T) {
+	s := serve(t, nil)
+	b := s.signedIn(s.key.Secret)
+	s.index.OnSearch.Set(func(_ context.Context, _ port.Partition, q port.IndexQuery) error {
+		if q.Retriever == port.Vector {
+			return errors.New("dead arm")
+		}
+		return nil
+	})
+	for _, at := range []string{"/console/health", "/console/o/default"} {
+		a := b.get(at).want(t, 200, "degraded")
+		a.proper(t)
+		var since []string
+		for _, n := range a.elements("span") {
+			if n.FirstChild != nil && strings.HasPrefix(n.FirstChild.Data, "since ") {
+				when, _ := attribute(n.FirstChild.NextSibling, "datetime")
+				since = append(since, when)
+			}
+		}
+		if len(since) != 2 || since[0] == "" || since[0] != since[1] { // vector, and the probe of the whole
+			t.Errorf("%s says of these that they fail: %q: %s", at, since, a.text)
+		}
+	}
 }

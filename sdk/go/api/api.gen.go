@@ -6479,6 +6479,9 @@ type StatusCheck struct {
 	// Message what is wrong
 	Message *string `json:"message,omitempty"`
 
+	// Since of an error: when the server that answers first found it, in the checks it made without a break; it may be older
+	Since *time.Time `json:"since,omitempty"`
+
 	// Status off: it is not configured
 	Status StatusCheckStatus `json:"status"`
 }

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { start, fits } from "./browser.mjs";
 
 const [modules, executablePath, link, pictures] = process.argv.slice(2);
-const seen = { requests: [], complaints: [], overflow: [], pages: [], violations: [], control: [], checks: 0 };
+const seen = { requests: [], complaints: [], overflow: [], pages: [], running: [], violations: [], control: [], checks: 0 };
 const { browser, open } = await start(modules, executablePath, seen);
 
 const axe = readFileSync(join(modules, "node_modules", "axe-core", "axe.min.js"), "utf8");
@@ -87,6 +87,7 @@ try {
       if (to.origin === home.origin && to.pathname.startsWith(below) && !to.search) todo.push(to.origin + to.pathname);
     }
     await everyWay(page);
+    if (await page.locator("main [data-refresh]").count()) seen.running.push(at.slice((home.origin + below).length));
   }
 
   // What is known to be wrong is found, in both themes.

@@ -44,11 +44,16 @@ func estate(t *testing.T) (*harness.Site, *harness.Server) {
 		"expect": []string{"lease"}, "within": 1})
 	ok(service, "PUT", "/namespaces/handbook/queries/cellar", harness.Object{"query": "where is the cellar",
 		"expect": []string{"cellar"}})
-	var source struct{ ID string }
+	var source, running struct{ ID string }
 	ok(service, "POST", "/sources", harness.Object{"kind": "directory", "name": "House papers", "namespace": "house",
 		"config": harness.Object{"path": folder}}).Into(&source)
+	ok(service, "POST", "/sources", harness.Object{"kind": "push", "name": "Tickets", "namespace": "tickets",
+		"config": harness.Object{}}).Into(&running)
+	ok(service, "POST", "/sources/"+running.ID+"/items", harness.Object{"items": []harness.Object{
+		{"key": "1", "name": "The lift is stuck", "text": "The lift is stuck on the third floor."}}})
+	ok(service, "POST", "/sources/"+running.ID+"/runs", harness.Object{})
 	harness.Eventually(t, "the source is read", func() bool {
-		return ok(service, "GET", "/sources/"+source.ID, nil).JSON()["state"] != "running" &&
+		return ok(service, "GET", "/sources/"+source.ID, nil).JSON()["state"] != "syncing" &&
 			service.Call("GET", "/namespaces/house", nil).Status == 200
 	})
 	const org = "/admin/v1/organizations"
@@ -78,6 +83,7 @@ func TestEveryPage(t *testing.T) {
 	}{
 		{"PicturesOfTheDocs", picturesOfTheDocs},
 		{"IsAccessible", everyPageIsAccessible},
+		{"FlowWithoutScript", everyFlowWithoutScript},
 		{"FlowByKeyboard", everyFlowByKeyboard},
 	} {
 		link := strings.TrimSpace(at.Mneme("console", "open").Stdout)
@@ -93,8 +99,8 @@ func everyPageIsAccessible(t *testing.T, k tools, server *harness.Server, link s
 		args = append(args, pictures)
 	}
 	var s struct {
-		Requests, Complaints, Overflow, Pages, Violations, Control []string
-		Checks                                                     int
+		Requests, Complaints, Overflow, Pages, Running, Violations, Control []string
+		Checks                                                              int
 	}
 	k.run(t, &s, "pages.mjs", args...)
 	t.Logf("axe looked %d times at %d pages: %q", s.Checks, len(s.Pages), s.Pages)
@@ -118,6 +124,12 @@ func everyPageIsAccessible(t *testing.T, k tools, server *harness.Server, link s
 	}
 	if len(s.Overflow) > 0 {
 		t.Errorf("these scroll sideways: %q", s.Overflow)
+	}
+	// A source that is at work, and the list with it, refreshed themselves while axe looked.
+	if !slices.Contains(s.Running, "/o/default/sources") || !slices.ContainsFunc(s.Running, func(p string) bool {
+		return strings.HasPrefix(p, "/o/default/sources/")
+	}) {
+		t.Errorf("these showed something at work: %q", s.Running)
 	}
 	for _, want := range []string{"/o/default", "/o/default/n/handbook", "/o/default/n/handbook/documents/lease", "/account",
 		"/o/default/n/handbook/check", "/o/default/members", "/o/default/webhooks", "/organizations/acme", "/settings"} {

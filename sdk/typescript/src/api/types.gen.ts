@@ -4437,6 +4437,10 @@ export type StatusCheck = {
      * what is wrong
      */
     message?: string;
+    /**
+     * of an error: when the server that answers first found it, in the checks it made without a break; it may be older
+     */
+    since?: string;
 };
 
 export type StatusDeep = {

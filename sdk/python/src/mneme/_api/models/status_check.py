@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping
 from typing import Any, Self, TypeVar
 
@@ -19,11 +20,14 @@ class StatusCheck:
         status (StatusCheckStatus): off: it is not configured
         latency_ms (int): how long the check took
         message (str | Unset): what is wrong
+        since (datetime.datetime | Unset): of an error: when the server that answers first found it, in the checks it
+            made without a break; it may be older
     """
 
     status: StatusCheckStatus
     latency_ms: int
     message: str | Unset = UNSET
+    since: datetime.datetime | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -32,6 +36,10 @@ class StatusCheck:
         latency_ms = self.latency_ms
 
         message = self.message
+
+        since: str | Unset = UNSET
+        if not isinstance(self.since, Unset):
+            since = self.since.isoformat()
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -43,6 +51,8 @@ class StatusCheck:
         )
         if message is not UNSET:
             field_dict["message"] = message
+        if since is not UNSET:
+            field_dict["since"] = since
 
         return field_dict
 
@@ -55,10 +65,18 @@ class StatusCheck:
 
         message = d.pop("message", UNSET)
 
+        _since = d.pop("since", UNSET)
+        since: datetime.datetime | Unset
+        if isinstance(_since, Unset):
+            since = UNSET
+        else:
+            since = datetime.datetime.fromisoformat(_since)
+
         status_check = cls(
             status=status,
             latency_ms=latency_ms,
             message=message,
+            since=since,
         )
 
         status_check.additional_properties = d
