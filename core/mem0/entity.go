@@ -33,9 +33,9 @@ func prefix(kind string) string {
 // Entities name whom a memory belongs to.
 type Entities struct {
 	UserID  *string `json:"user_id,omitempty" schema:"EndUserID" doc:"the end user"`
-	AgentID *string `json:"agent_id,omitempty" schema:"EndUserID" doc:"kept in the metadata; without user_id an end user of its own"`
-	AppID   *string `json:"app_id,omitempty" schema:"EndUserID" doc:"kept in the metadata; without the two before an end user of its own"`
-	RunID   *string `json:"run_id,omitempty" schema:"ContainerTag" doc:"the container; without the three before an end user of its own, too"`
+	AgentID *string `json:"agent_id,omitempty" pattern:"^[A-Za-z0-9@._-]{1,112}$" rule:"must be 1-112 characters of A-Z a-z 0-9 @ . _ -" doc:"kept in the metadata; without user_id an end user of its own"`
+	AppID   *string `json:"app_id,omitempty" pattern:"^[A-Za-z0-9@._-]{1,112}$" rule:"must be 1-112 characters of A-Z a-z 0-9 @ . _ -" doc:"kept in the metadata; without the two before an end user of its own"`
+	RunID   *string `json:"run_id,omitempty" pattern:"^[A-Za-z0-9._:-]{1,112}$" rule:"must be 1-112 characters of A-Z a-z 0-9 . _ : -" doc:"the container; without the three before an end user of its own, too"`
 }
 
 // names are the ids by kind.
@@ -90,29 +90,27 @@ func (i ids) check() error {
 			return err
 		}
 	}
-	if endUser := i.endUser(); !ident.ValidEndUser(endUser) {
-		return fault.Field(fault.InvalidEndUserID, owner+"_id",
-			"without a user_id it must have at most %d characters of A-Z a-z 0-9 @ . _ -", maxEndUser-len(prefix(owner)))
+	if !ident.ValidEndUser(i.endUser()) {
+		return invalid(owner+"_id", "without a user_id it must be of A-Z a-z 0-9 @ . _ -")
 	}
 	return nil
 }
 
-// maxEndUser is how long the id of an end user may be.
-const maxEndUser = 128
+// maxID is how long the id of an agent, app or run may be: with its prefix it is one of an end user.
+const maxID = 112
 
 func checkID(kind, id string) error {
-	if kind == run {
-		if !ident.ValidContainer(id) {
-			return fault.Field(fault.InvalidContainerTag, "run_id", "%s", ident.ContainerRule)
-		}
+	switch {
+	case kind == run && (len(id) > maxID || !ident.ValidContainer(id)):
+		return invalid("run_id", "must be 1-%d characters of A-Z a-z 0-9 . _ : -", maxID)
+	case kind == run:
 		return nil
-	}
-	if !ident.ValidEndUser(id) {
-		return fault.Field(fault.InvalidEndUserID, kind+"_id", "%s", ident.EndUserRule)
+	case kind != user && len(id) > maxID || !ident.ValidEndUser(id):
+		return invalid(kind+"_id", "must be 1-%d characters of A-Z a-z 0-9 @ . _ -", maxID)
 	}
 	if kind == user && kindOf(id) != user {
-		return fault.Field(fault.InvalidEndUserID, "user_id", "begins with %s, which is what agents, apps and runs without a user begin with",
-			prefix(kindOf(id)))
+		return fault.Field(fault.InvalidEndUserID, "user_id", "may not begin with %s, as what agents, apps and runs without a "+
+			"user are kept by does", prefix(kindOf(id)))
 	}
 	return nil
 }

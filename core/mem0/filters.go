@@ -39,12 +39,11 @@ func (f *Filters) UnmarshalJSON(b []byte) error {
 
 // JSONSchema implements op.Schemer. What a part of AND and OR is stands one level deep.
 func (f *Filters) JSONSchema() string {
-	const (
-		endUser = `{"type": "string", "pattern": "^[A-Za-z0-9@._-]{1,128}$", "description": "`
-		fields  = `"user_id": ` + endUser + `where every memory has to meet it alone"},
-			"agent_id": ` + endUser + `of the agent"},
-			"app_id": ` + endUser + `of the app"},
-			"run_id": {"type": "string", "pattern": "^[A-Za-z0-9._:-]{1,128}$", "description": "the container"},
+	const fields = `"user_id": {"type": "string", "pattern": "^[A-Za-z0-9@._-]{1,128}$",
+				"description": "where every memory has to meet it alone"},
+			"agent_id": {"type": "string", "pattern": "^[A-Za-z0-9@._-]{1,112}$", "description": "of the agent"},
+			"app_id": {"type": "string", "pattern": "^[A-Za-z0-9@._-]{1,112}$", "description": "of the app"},
+			"run_id": {"type": "string", "pattern": "^[A-Za-z0-9._:-]{1,112}$", "description": "the container"},
 			"metadata": {"type": "object", "minProperties": 1, "additionalProperties": true,
 				"description": "by key, a value, {eq: value} or {in: [values]}"},
 			"created_at": {"type": "object", "minProperties": 1, "additionalProperties": false,
@@ -53,7 +52,6 @@ func (f *Filters) JSONSchema() string {
 				"gt": {"type": "string", "description": "a date or an RFC 3339 date-time"},
 				"lte": {"type": "string", "description": "a date or an RFC 3339 date-time"},
 				"lt": {"type": "string", "description": "a date or an RFC 3339 date-time"}}}`
-	)
 	return `{"type": "object", "title": "Filters", "description": "Conditions, all of which have to hold.", "minProperties": 1,
 		"additionalProperties": false, "properties": {` + fields + `,
 			"AND": {"type": "array", "minItems": 1, "items": {"type": "object"}, "description": "filters, all of which have to hold"},

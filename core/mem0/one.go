@@ -164,7 +164,7 @@ func oneOperations() []op.Op[*Service] {
 	return []op.Op[*Service]{
 		op.Define(get, (*Service).Get),
 		op.Define(update, (*Service).Update),
-		op.Define(remove, (*Service).Delete),
 		op.Define(history, (*Service).History),
+		op.Define(remove, (*Service).Delete),
 	}
 }

@@ -13,9 +13,9 @@ import (
 // DeleteAllRequest is a call of DELETE /v1/memories.
 type DeleteAllRequest struct {
 	UserID  *string `query:"user_id" json:"-" schema:"EndUserID" doc:"the end user"`
-	AgentID *string `query:"agent_id" json:"-" schema:"EndUserID" doc:"of the agent"`
-	AppID   *string `query:"app_id" json:"-" schema:"EndUserID" doc:"of the app"`
-	RunID   *string `query:"run_id" json:"-" schema:"ContainerTag" doc:"of the container"`
+	AgentID *string `query:"agent_id" json:"-" pattern:"^[A-Za-z0-9@._-]{1,112}$" rule:"must be 1-112 characters of A-Z a-z 0-9 @ . _ -" doc:"of the agent"`
+	AppID   *string `query:"app_id" json:"-" pattern:"^[A-Za-z0-9@._-]{1,112}$" rule:"must be 1-112 characters of A-Z a-z 0-9 @ . _ -" doc:"of the app"`
+	RunID   *string `query:"run_id" json:"-" pattern:"^[A-Za-z0-9._:-]{1,112}$" rule:"must be 1-112 characters of A-Z a-z 0-9 . _ : -" doc:"of the container"`
 
 	filters Filters
 }
@@ -182,8 +182,8 @@ func severalOperations() []op.Op[*Service] {
 		s.Timeout = severalFor
 	}
 	return []op.Op[*Service]{
-		op.Define(all, (*Service).DeleteAll),
 		op.Define(update, (*Service).BatchUpdate),
 		op.Define(remove, (*Service).BatchDelete),
+		op.Define(all, (*Service).DeleteAll),
 	}
 }

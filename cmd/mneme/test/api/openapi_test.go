@@ -492,6 +492,10 @@ var doubtful = []string{
 	"since: is not before until, or now", "overlap: is no duration",
 	// which URLs a server sends to is its configuration's
 	"url: ",
+	// what mem0's protocol knows and this server refuses
+	"needs a language model", "memories stay until they are deleted", "nothing here sorts memories", "answers hold all fields",
+	"filters take conditions", `send {"metadata"`, "must name whose memories", "is needed, or agent_id", "filters",
+	"must be a date, such as",
 	// what is stored
 	"keeps its name", "has no sparse index", "give every retriever used a weight of 0",
 	"must be the name of the organization", "is no source of the organization", "secrets: would be of no use",
