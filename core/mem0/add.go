@@ -68,11 +68,11 @@ var errMoment = errors.New("must be Unix seconds, or an RFC 3339 date-time")
 func (m *Moment) UnmarshalJSON(b []byte) error {
 	var text string
 	if json.Unmarshal(b, &text) == nil && b[0] == '"' {
-		t, ok := parseTime(text)
-		if !ok {
+		t, err := time.Parse(time.RFC3339Nano, strings.ToUpper(text)) // t and z may be small
+		if err != nil {
 			return errMoment
 		}
-		m.Time = t
+		m.Time = t.UTC()
 		return nil
 	}
 	seconds, err := strconv.ParseFloat(string(b), 64)
@@ -132,9 +132,9 @@ func (c *Content) UnmarshalJSON(b []byte) error {
 // JSONSchema implements op.Schemer.
 func (c *Content) JSONSchema() string {
 	return `{"title": "Message content", "description": "A text, or parts of type text, which are joined by line breaks.", "anyOf": [
-		{"type": "string", "pattern": "\\S"},
+		{"type": "string", "pattern": "^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$"},
 		{"type": "array", "minItems": 1, "items": {"type": "object", "required": ["type", "text"], "additionalProperties": false,
-			"properties": {"type": {"type": "string", "enum": ["text"]}, "text": {"type": "string", "pattern": "\\S"}}}}]}`
+			"properties": {"type": {"type": "string", "enum": ["text"]}, "text": {"type": "string", "pattern": "^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$"}}}}]}`
 }
 
 // Message is one turn of a conversation.

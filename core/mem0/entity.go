@@ -3,10 +3,12 @@ package mem0
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 
 	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/filter"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/port"
 )
@@ -105,7 +107,9 @@ func checkID(kind, id string) error {
 		return invalid("run_id", "must be 1-%d characters of A-Z a-z 0-9 . _ : -", maxID)
 	case kind == run:
 		return nil
-	case kind != user && len(id) > maxID || !ident.ValidEndUser(id):
+	case kind == user && !ident.ValidEndUser(id):
+		return fault.Field(fault.InvalidEndUserID, "user_id", "%s", ident.EndUserRule)
+	case len(id) > maxID && kind != user || !ident.ValidEndUser(id):
 		return invalid(kind+"_id", "must be 1-%d characters of A-Z a-z 0-9 @ . _ -", maxID)
 	}
 	if kind == user && kindOf(id) != user {
@@ -194,6 +198,16 @@ func endUsersOf(memoryIDs []string) []string {
 		}
 	}
 	return out
+}
+
+// checkMetadata refuses metadata that no memory can have.
+func checkMetadata(field string, raw json.RawMessage) error {
+	_, err := filter.ParseMetadata(field, raw)
+	var bad *fault.Error
+	if errors.As(err, &bad) {
+		return invalid(field, "%v", bad.Details["reason"])
+	}
+	return err
 }
 
 func invalid(field, format string, args ...any) error {

@@ -5,8 +5,8 @@ import "github.com/mnemehq/mneme/core/op"
 // examples are calls with the answers that a server gave, by operation.
 func examples() map[string][]op.Example {
 	const (
-		first  = "mem_0ak9l5e2p4t7b1qf8m3v6s0d2c:mia"
-		second = "mem_0ak9l5e2p4t7b1qf8m3v6s0d3g:mia"
+		first  = "mem_0al2n6f3q5u8c2rg9n4w7t1e3a:mia"
+		second = "mem_0al2n6f3q5u8c2rg9n4w7t1e4b:mia"
 		said   = "I am allergic to peanuts."
 		times  = `"created_at": "2026-11-26T09:00:00.123Z", "updated_at": "2026-11-26T09:00:00.123Z"`
 		is     = `"id": "` + first + `", "user_id": "mia", "agent_id": null, "app_id": null, "run_id": "lunch",

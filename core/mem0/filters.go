@@ -52,10 +52,11 @@ func (f *Filters) JSONSchema() string {
 				"gt": {"type": "string", "description": "a date or an RFC 3339 date-time"},
 				"lte": {"type": "string", "description": "a date or an RFC 3339 date-time"},
 				"lt": {"type": "string", "description": "a date or an RFC 3339 date-time"}}}`
+	const part = `{"type": "object", "minProperties": 1, "properties": {` + fields + `}}`
 	return `{"type": "object", "title": "Filters", "description": "Conditions, all of which have to hold.", "minProperties": 1,
 		"additionalProperties": false, "properties": {` + fields + `,
-			"AND": {"type": "array", "minItems": 1, "items": {"type": "object"}, "description": "filters, all of which have to hold"},
-			"OR": {"type": "array", "minItems": 1, "items": {"type": "object"}, "description": "filters, any of which has to hold"}}}`
+			"AND": {"type": "array", "minItems": 1, "items": ` + part + `, "description": "filters, all of which have to hold"},
+			"OR": {"type": "array", "minItems": 1, "items": ` + part + `, "description": "filters, any of which has to hold"}}}`
 }
 
 // refuse is the fault of a filter.

@@ -63,10 +63,15 @@ func (in *Wanted) check() error {
 	if len(in.Categories) > 0 {
 		return invalid("categories", "is not supported: nothing here sorts memories. Keep a value in metadata and filter by it")
 	}
-	if f := in.Filters; f.after != nil && f.before != nil && *f.after >= *f.before {
+	return in.Filters.ids.check()
+}
+
+// span refuses a time of creation that ends before it begins.
+func (f *Filters) span() error {
+	if f.after != nil && f.before != nil && *f.after >= *f.before {
 		return refuse("filters", "created_at ends before it begins")
 	}
-	return in.Filters.ids.check()
+	return nil
 }
 
 // EndUser is for keys limited to one end user.
@@ -97,7 +102,10 @@ func (in *SearchRequest) Validate() error {
 	case in.Metadata != nil:
 		return invalid("metadata", `is not supported: send {"metadata": {...}} within filters`)
 	}
-	return in.check()
+	if err := in.check(); err != nil {
+		return err
+	}
+	return in.Filters.span()
 }
 
 // Hit is a memory that was found.
@@ -213,7 +221,7 @@ func (in *ListRequest) Validate() error {
 		}
 		date.bound(t, true)
 	}
-	return nil
+	return in.Filters.span()
 }
 
 // Page answers a list.

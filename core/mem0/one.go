@@ -48,7 +48,7 @@ func (in *UpdateRequest) Validate() error {
 	if in.ExpirationDate != nil {
 		return invalid("expiration_date", noExpiry)
 	}
-	return nil
+	return checkMetadata("metadata", in.Metadata)
 }
 
 // Update changes a memory.

@@ -54,9 +54,12 @@ type BatchUpdateRequest struct {
 // Validate checks the size of all texts together.
 func (in *BatchUpdateRequest) Validate() error {
 	sum := 0
-	for _, m := range in.Memories {
+	for i, m := range in.Memories {
 		if m.Text != nil {
 			sum += len(*m.Text)
+		}
+		if err := checkMetadata(fmt.Sprintf("memories[%d].metadata", i), m.Metadata); err != nil {
+			return err
 		}
 	}
 	if sum > memory.MaxBatchBytes {
