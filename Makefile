@@ -9,7 +9,7 @@ export GOFLAGS := $(strip $(filter-out -trimpath,$(GOFLAGS)) -trimpath)
 PKGS ?= ./cmd/mneme/... ./wasm/... ./...
 AT_ONCE ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 4); echo $$((n > 4 ? n : 4)))
 
-.PHONY: help site bundle package-tools packages vulnerabilities platforms deploy-lint image-check tours bench-backends proto-verify backend-python connector-python mcp-clients clients protocol-clients model-clients sdk sdk-tools sdk-test integration-tools integrations-test build test test-times test-tenants endurance source-scale backup-scale webhook-scale power-cuts test-race fuzz lint bench eval references generate compatible release openapi-lint browser-tools screenshots wasm wasm-verify ci clean contract-tools contract-long postgres opensearch opensearch-contract opensearch-suite
+.PHONY: help site bundle package-tools chart-tools packages vulnerabilities platforms deploy-lint image-check tours bench-backends proto-verify backend-python connector-python mcp-clients clients protocol-clients model-clients sdk sdk-tools sdk-test integration-tools integrations-test build test test-times test-tenants endurance source-scale backup-scale webhook-scale power-cuts test-race fuzz lint bench eval references generate compatible release openapi-lint browser-tools screenshots wasm wasm-verify ci clean contract-tools contract-long postgres opensearch opensearch-contract opensearch-suite
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,20 +48,15 @@ webhook-scale: ## EVENTS= events wait for an endpoint that sleeps, go to one tha
 power-cuts: ## what every single step of the store and the index leaves when the power goes then (make test samples them)
 	MNEME_POWER_CUTS=all go test -count=1 -v -timeout 0 -run 'PowerCut' ./adapters/disk/... ./adapters/storage/sqlite ./adapters/index/embedded
 
-# The longest first. Without those that run the program in a process of its own, which is
-# not built for the detector: it would see nothing but the tests themselves. Nor with the
-# one that tries a model after the other: it would see one call at a time. -short leaves
-# out more of that kind. What SQLite's driver calls is translated from C: its pointers are not
-# checked, and it runs as it is, as does the compiler of WebAssembly, three times as fast.
-# The driver, what uses it and the locks that SQLite takes, which are Go's, are watched.
+# The longest first; raced.sh says which. -short leaves out more of what runs in a process of
+# its own. What SQLite's driver calls is translated from C: its pointers are not checked, and it
+# runs as it is, as does the compiler of WebAssembly, three times as fast. The driver, what uses
+# it and the locks that SQLite takes, which are Go's, are watched.
 WAZEVO := github.com/tetratelabs/wazero/internal/engine/wazevo
 UNWATCHED = '-gcflags=modernc.org/...=-d=checkptr=0' \
   $(foreach one,modernc.org/libc/... modernc.org/sqlite/lib,'-gcflags=$(one)=-d=checkptr=0 -race=false') \
   $(foreach one,$(WAZEVO)/ssa $(WAZEVO)/frontend $(WAZEVO)/backend/...,'-gcflags=$(one)=-race=false')
-RACE_PKGS ?= $$(go list $(PKGS) | awk '!seen[$$0]++' | grep -v -e /cmd/mneme/cli$$ -e /cmd/mneme/test/browser$$ \
-  -e /cmd/mneme/test/clients$$ -e /cmd/mneme/test/contract$$ -e /cmd/mneme/test/endurance$$ -e /cmd/mneme/test/faults$$ -e /cmd/mneme/test/integrations$$ \
-  -e /cmd/mneme/test/mcp$$ -e /cmd/mneme/test/models$$ -e /cmd/mneme/test/move$$ -e /cmd/mneme/test/packages$$ -e /cmd/mneme/test/protocols$$ -e /cmd/mneme/test/sdk$$ -e /cmd/mneme/test/tenants$$ -e /cmd/mneme/test/tours$$ \
-  -e /cmd/mneme/test/arm64$$ -e /cmd/mneme/test/wine$$)
+RACE_PKGS ?= $$(echo $(PKGS) | sh cmd/mneme/test/raced.sh)
 # What a test builds is the program that ships.
 test-race: ## the tests that run in one process, under the race detector (needs a C compiler)
 	CGO_ENABLED=1 go test -vet=off -exec 'env CGO_ENABLED=0' -race -short $(UNWATCHED) -p $(AT_ONCE) -timeout 40m $(RACE_PKGS)
@@ -156,9 +151,12 @@ bundle: ## bundles that assistants install by a click (.mcpb), in bin/: BUNDLE_V
 	sh deploy/mcpb/build.sh bin $(BUNDLE_VERSION) $(TARGETS)
 
 VERSION ?=
-package-tools: ## nfpm and cyclonedx-gomod, which make packages, helm, which reads the chart (Go's proxy), and what those of TypeScript are for (npm)
+package-tools: ## nfpm and cyclonedx-gomod, which make packages (Go's proxy), and what those of TypeScript are for (npm)
 	sh deploy/packages/install.sh .cache/package-tools
 	sh cmd/mneme/test/integrations/install.sh typescript
+
+chart-tools: ## Helm, which reads the chart in tests (needs a JDK and mvn)
+	sh cmd/mneme/test/packages/helm/install.sh .cache/helm
 
 packages: ## archives, deb, rpm, SDKs, packages for frameworks and their sums, in dist/: VERSION=x.y.z, TARGETS="linux/amd64 ..." (make package-tools sdk-tools clients first)
 	sh deploy/packages/build.sh dist "$(VERSION)" $(TARGETS)

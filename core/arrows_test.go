@@ -268,7 +268,7 @@ var rules = []rule{
 	adapter("model",
 		"core/span", "wasm/host", "wasm/models", "plugins/host", "github.com/sashabaranov/go-openai",
 		"github.com/hashicorp/go-retryablehttp", "github.com/sony/gobreaker", "golang.org/x/net", "golang.org/x/sync"),
-	adapter("limit", "github.com/redis/go-redis"),
+	adapter("limit", "github.com/gomodule/redigo"),
 	adapter("extract", "core/fair",
 		"github.com/gabriel-vasile/mimetype", "github.com/wlynxg/chardet", "golang.org/x/text", "golang.org/x/net",
 		"github.com/goccy/go-yaml", "github.com/BurntSushi/toml", "github.com/xuri/excelize",

@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/filter"
 	"github.com/mnemehq/mneme/core/ingest"
+	"github.com/mnemehq/mneme/core/ingest/chunk"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/reindex"
 )
@@ -285,9 +287,15 @@ func (b *shadow) catchUp(ctx context.Context) (behind int, err error) {
 
 // moved is a document on its way into the shadow.
 type moved struct {
-	head     port.DocumentHead // of the live generation, with text and metadata
-	sameText bool              // the shadow has it with this text
-	encoded  ingest.Encoded
+	head    port.DocumentHead // of the live generation, with text and metadata
+	keeps   bool              // the chunks that the shadow has of it
+	encoded ingest.Encoded
+}
+
+// sameChunks reports whether two documents, with their metadata, are cut the same.
+func sameChunks(a, b port.DocumentHead) bool {
+	return a.TextHash == b.TextHash &&
+		(a.MetadataHash == b.MetadataHash || filter.TitleOf(a.Metadata) == filter.TitleOf(b.Metadata))
 }
 
 // copyDocuments makes documents of the shadow equal to those of the live generation.
@@ -308,12 +316,15 @@ func (b *shadow) copyDocuments(ctx context.Context, ids []string) error {
 		for _, h := range heads {
 			if d, ok := have[h.ID]; !ok || !sameDocument(d, h) {
 				differ = append(differ, h.ID)
-				todo = append(todo, moved{sameText: ok && d.TextHash == h.TextHash})
 			}
 		}
+		if have, err = byID(ctx, r, b.own, differ, port.PartMetadata); err != nil {
+			return err
+		}
 		whole, err := r.Documents(ctx, b.live, differ, port.PartText|port.PartMetadata)
-		for i := range whole {
-			todo[i].head = whole[i]
+		for _, h := range whole {
+			d, ok := have[h.ID]
+			todo = append(todo, moved{head: h, keeps: ok && sameChunks(d, h)})
 		}
 		return err
 	})
@@ -355,14 +366,14 @@ func sameDocument(a, b port.DocumentHead) bool {
 }
 
 func (b *shadow) encode(ctx context.Context, batch []moved) error {
-	var texts []string
+	var docs []chunk.Document
 	var at []int
 	for i := range batch {
-		if !batch[i].sameText {
-			texts, at = append(texts, batch[i].head.Text), append(at, i)
+		if h := &batch[i].head; !batch[i].keeps {
+			docs, at = append(docs, chunk.Document{Text: h.Text, Title: filter.TitleOf(h.Metadata)}), append(at, i)
 		}
 	}
-	encoded, err := b.models.Encode(port.OnAccountOf(ctx, b.own), texts, b.of.Sparse, make([]ingest.Reuse, len(texts)))
+	encoded, err := b.models.Encode(port.OnAccountOf(ctx, b.own), docs, b.of.Sparse, make([]ingest.Reuse, len(docs)))
 	for i := range encoded {
 		batch[at[i]].encoded = encoded[i]
 	}
@@ -381,7 +392,7 @@ func (b *shadow) put(ctx context.Context, batch []moved) error {
 		if err != nil {
 			return err
 		}
-		have, err := byID(ctx, w, b.own, ids, port.PartChunks)
+		have, err := byID(ctx, w, b.own, ids, port.PartChunks|port.PartMetadata)
 		if err != nil {
 			return err
 		}
@@ -390,14 +401,14 @@ func (b *shadow) put(ctx context.Context, batch []moved) error {
 			m := &batch[i]
 			d, ok := have[m.head.ID]
 			if l, there := now[m.head.ID]; !there || !sameDocument(l, m.head) ||
-				m.sameText && (!ok || d.TextHash != m.head.TextHash) {
+				m.keeps && (!ok || !sameChunks(d, m.head)) {
 				continue
 			}
 			doc := m.head.Document
-			if doc.Chunks = m.encoded.Chunks; m.sameText {
+			if doc.Chunks = m.encoded.Chunks; m.keeps {
 				doc.Chunks = d.Chunks
 			}
-			writes = append(writes, port.DocumentWrite{Document: doc, Vectors: m.encoded.Vectors, MetadataOnly: m.sameText})
+			writes = append(writes, port.DocumentWrite{Document: doc, Vectors: m.encoded.Vectors, MetadataOnly: m.keeps})
 		}
 		return w.Put(ctx, b.own.Shadow(), time.Time{}, writes)
 	})

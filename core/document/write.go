@@ -14,6 +14,7 @@ import (
 	"github.com/mnemehq/mneme/core/filter"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/ingest"
+	"github.com/mnemehq/mneme/core/ingest/chunk"
 	"github.com/mnemehq/mneme/core/job"
 	"github.com/mnemehq/mneme/core/port"
 )
@@ -108,7 +109,8 @@ func (w WriteResult) Headers() map[string]string {
 }
 
 // Write stores up to 100 documents in one transaction and answers once they
-// are durable and searchable. Unchanged text is not embedded again.
+// are durable and searchable. Text that is unchanged, under an unchanged title, is not
+// embedded again.
 func (s *Service) Write(ctx context.Context, in WriteDocuments) (WriteResult, error) {
 	if prefersAsync(in.Prefer) {
 		return s.accept(ctx, in)
@@ -145,8 +147,18 @@ type plan struct {
 	in       *Input
 	textHash [32]byte
 	metaHash [32]byte
-	sameText bool // as stored when read
+	keeps    bool // its chunks, as they were stored when it was read
 	encoded  ingest.Encoded
+}
+
+// of is the document that it writes, as it is cut.
+func (p *plan) of() chunk.Document {
+	return chunk.Document{Text: *p.in.Text, Title: p.in.metadata.Title()}
+}
+
+// sameChunks reports whether a stored document is cut as the one that is written.
+func (p *plan) sameChunks(h port.DocumentHead) bool {
+	return h.TextHash == p.textHash && (h.MetadataHash == p.metaHash || filter.TitleOf(h.Metadata) == p.in.metadata.Title())
 }
 
 func (s *Service) tryWrite(ctx context.Context, in WriteDocuments, t task) (Written, error) {
@@ -162,7 +174,7 @@ func (s *Service) tryWrite(ctx context.Context, in WriteDocuments, t task) (Writ
 	var ns port.PartitionRow
 	var exists bool
 	reuse := make([]ingest.Reuse, 0, len(plans))
-	var texts []string
+	var docs []chunk.Document
 	var encode []int
 	err := s.store.View(ctx, func(r reader) (err error) {
 		ns, exists, err = s.readForWrite(ctx, r, p, in.ExpectSparse)
@@ -171,7 +183,7 @@ func (s *Service) tryWrite(ctx context.Context, in WriteDocuments, t task) (Writ
 		}
 		stored := map[string]port.DocumentHead{}
 		if exists {
-			heads, err := r.Documents(ctx, p, ids, port.PartChunks)
+			heads, err := r.Documents(ctx, p, ids, port.PartChunks|port.PartMetadata)
 			if err != nil {
 				return err
 			}
@@ -184,15 +196,15 @@ func (s *Service) tryWrite(ctx context.Context, in WriteDocuments, t task) (Writ
 		for i := range plans {
 			pl := &plans[i]
 			h, ok := stored[pl.in.ID]
-			pl.sameText = ok && h.TextHash == pl.textHash
+			pl.keeps = ok && pl.sameChunks(h)
 			if ok {
 				if err := mayWrite(ctx, r, who.Org, h, in.Source); err != nil {
 					return err
 				}
 			}
-			if !pl.sameText {
+			if !pl.keeps {
 				encode = append(encode, i)
-				texts = append(texts, *pl.in.Text)
+				docs = append(docs, pl.of())
 				if ok && h.ChunkCount > 0 && reusable+h.ChunkCount <= ingest.MaxChunks {
 					reusable += h.ChunkCount
 					changed = append(changed, h.ID)
@@ -224,13 +236,13 @@ func (s *Service) tryWrite(ctx context.Context, in WriteDocuments, t task) (Writ
 	if len(encode) > 0 {
 		var progress func(ingest.Progress)
 		if t.progress != nil {
-			unchanged := len(plans) - len(texts)
+			unchanged := len(plans) - len(docs)
 			progress = func(p ingest.Progress) {
 				p.Texts += unchanged
 				t.progress(p)
 			}
 		}
-		encoded, err := s.attempts.Encode(port.OnAccountOf(ctx, p), who.Org, models, texts, ns.Sparse, reuse, progress)
+		encoded, err := s.attempts.Encode(port.OnAccountOf(ctx, p), who.Org, models, docs, ns.Sparse, reuse, progress)
 		if err != nil {
 			return Written{}, ofDocument(err, plans, encode)
 		}
@@ -341,7 +353,7 @@ func (s *Service) commit(ctx context.Context, p port.Partition, models *ingest.E
 			}
 		}
 		pinned := p.At(ns.Generation)
-		heads, err := w.Documents(ctx, pinned, ids, port.PartChunks)
+		heads, err := w.Documents(ctx, pinned, ids, port.PartChunks|port.PartMetadata)
 		if err != nil {
 			return err
 		}
@@ -360,10 +372,10 @@ func (s *Service) commit(ctx context.Context, p port.Partition, models *ingest.E
 					return err
 				}
 			}
-			if pl.sameText && (!ok || h.TextHash != pl.textHash) {
+			same := ok && pl.sameChunks(h)
+			if pl.keeps && !same {
 				return ingest.ErrMoved // it has been rewritten or deleted since and must be embedded
 			}
-			same := ok && h.TextHash == pl.textHash
 			wd := WrittenDocument{ID: pl.in.ID, Created: !ok, UpdatedAt: now}
 			if same {
 				wd.Chunks = h.ChunkCount
@@ -447,9 +459,9 @@ func deleteKept(ctx context.Context, w *ingest.Tx, p port.Partition, now time.Ti
 	return w.Delete(ctx, p, now, gone)
 }
 
-// Preview cuts texts into the chunks that a write into the namespace would make of them.
+// Preview cuts documents into the chunks that a write into the namespace would make of them.
 // Nothing is stored.
-func (s *Service) Preview(ctx context.Context, namespace string, texts []string) ([][]port.Chunk, error) {
+func (s *Service) Preview(ctx context.Context, namespace string, docs []chunk.Document) ([][]port.Chunk, error) {
 	p := port.Documents(ident.From(ctx).Org, namespace)
 	var ns port.PartitionRow
 	err := s.store.View(ctx, func(r reader) (err error) {
@@ -459,5 +471,5 @@ func (s *Service) Preview(ctx context.Context, namespace string, texts []string)
 	if err != nil {
 		return nil, err
 	}
-	return s.encoders.For(ns).Split(ctx, texts)
+	return s.encoders.For(ns).Split(ctx, docs)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mnemehq/mneme/core/document"
 	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ingest/chunk"
 	"github.com/mnemehq/mneme/core/op"
 	"github.com/mnemehq/mneme/core/port"
 )
@@ -20,7 +21,7 @@ const (
 // documents is what the service uses of that of documents.
 type documents interface {
 	Write(ctx context.Context, in document.WriteDocuments) (document.WriteResult, error)
-	Preview(ctx context.Context, namespace string, texts []string) ([][]port.Chunk, error)
+	Preview(ctx context.Context, namespace string, docs []chunk.Document) ([][]port.Chunk, error)
 	List(ctx context.Context, in document.ListDocuments) (document.Page, error)
 }
 

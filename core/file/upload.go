@@ -380,11 +380,11 @@ func (s *Service) obsolete(ctx context.Context, namespace string, r *received) (
 func (s *Service) preview(ctx context.Context, namespace string, r *received) (Result, error) {
 	out := &Uploaded{Namespace: namespace, Failed: r.failed(), Files: r.files}
 	for i, docs := range r.composed {
-		texts := make([]string, len(docs))
+		whole := make([]chunk.Document, len(docs))
 		for j, d := range docs {
-			texts[j] = d.Text
+			whole[j] = chunk.Document{Text: d.Text, Title: filter.TitleOf(d.raw)}
 		}
-		cut, err := s.documents.Preview(ctx, namespace, texts)
+		cut, err := s.documents.Preview(ctx, namespace, whole)
 		if err != nil {
 			return Result{}, err
 		}

@@ -260,6 +260,10 @@ func TestUploadDryRun(t *testing.T) {
 	if fault.CodeOf(err) != fault.NamespaceNotFound {
 		t.Errorf("it is written: %v", err)
 	}
+	got, err = b.upload(func(in *file.Upload) { in.DryRun = true }, part("c.txt", "Garden|The hedge is cut."))
+	if err != nil || (*got.Uploaded.Files[0].Documents[0].ChunkList)[0].Heading != "Garden" {
+		t.Errorf("a file with a title: %+v, %v", got.Uploaded, err)
+	}
 	lost := errors.New("lost")
 	b.Store.OnView.Set(func() error { return lost })
 	if _, err := b.upload(func(in *file.Upload) { in.DryRun = true }, part("a.txt", content)); !errors.Is(err, lost) {

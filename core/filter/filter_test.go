@@ -175,3 +175,33 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestTitle(t *testing.T) {
+	for raw, want := range map[string]string{
+		"":                                  "",
+		"{":                                 "",
+		"[]":                                "",
+		"null":                              "",
+		`{"Title":"a"}`:                     "",
+		`{"title":1}`:                       "",
+		`{"title":null}`:                    "",
+		`{"title":["a"]}`:                   "",
+		`{"title":""}`:                      "",
+		`{"title":"a b"}`:                   "a b",
+		`{"title":"a","path":1,"url":[]}`:   "a",
+		`{"title":"a","path":"a"}`:          "",
+		`{"title":"a","path":"b/a"}`:        "",
+		`{"title":"a","url":"https://b/a"}`: "",
+		`{"title":"a","path":"ba"}`:         "a",
+		`{"title":"a","path":"a/b"}`:        "a",
+		`{"title":"b/a","path":"c/b/a"}`:    "",
+	} {
+		if got := filter.TitleOf([]byte(raw)); got != want {
+			t.Errorf("%s has the title %q, want %q", raw, got, want)
+		}
+		m, err := filter.ParseMetadata("metadata", []byte(raw))
+		if err == nil && m.Title() != want {
+			t.Errorf("%s is parsed to one with the title %q, want %q", raw, m.Title(), want)
+		}
+	}
+}

@@ -111,6 +111,29 @@ func (m Metadata) JSON() json.RawMessage {
 	return bytes.TrimRight(b.Bytes(), "\n")
 }
 
+// Title is what TitleOf says of the canonical form.
+func (m Metadata) Title() string {
+	text := func(key string) string { s, _ := m[key].(string); return s }
+	title := text("title")
+	for _, key := range []string{"path", "url"} {
+		if at := text(key); title == at || strings.HasSuffix(at, "/"+title) {
+			return ""
+		}
+	}
+	return title
+}
+
+// TitleOf is the title of a document with this metadata, an object in JSON: what title
+// says, where it is a string and more than the path or the url, or the end of one. ""
+// where there is none.
+func TitleOf(raw json.RawMessage) string {
+	var all map[string]any
+	if len(raw) == 0 || json.Unmarshal(raw, &all) != nil {
+		return ""
+	}
+	return Metadata(all).Title()
+}
+
 // Hash is the SHA-256 of the canonical form.
 func (m Metadata) Hash() [32]byte { return sha256.Sum256(m.JSON()) }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/ingest/chunk"
 	"github.com/mnemehq/mneme/core/port"
 )
 
@@ -71,7 +72,7 @@ type Progress struct {
 // Encode is Encoder.Encode for a caller of an organization, which begins with what an
 // attempt that failed has left, and leaves what it has made when it fails. progress, if
 // not nil, is told now and then how far it is.
-func (a *Attempts) Encode(ctx context.Context, org ident.Org, e *Encoder, texts []string, sparse bool, reuse []Reuse,
+func (a *Attempts) Encode(ctx context.Context, org ident.Org, e *Encoder, docs []chunk.Document, sparse bool, reuse []Reuse,
 	progress func(Progress)) ([]Encoded, error) {
 	digest := e.digests().embedding
 	t := &attempt{
@@ -81,7 +82,7 @@ func (a *Attempts) Encode(ctx context.Context, org ident.Org, e *Encoder, texts 
 		left:     func(made map[[16]byte]leftover) { a.keep(org, e, sparse, made) },
 	}
 	defer func() { a.pace(digest, t.size) }()
-	return e.encode(ctx, texts, sparse, reuse, t)
+	return e.encode(ctx, docs, sparse, reuse, t)
 }
 
 // first is how many chunks the next attempt makes in its first piece.
@@ -117,12 +118,12 @@ func (a *Attempts) Keep(org ident.Org, e *Encoder, sparse bool, encoded []Encode
 	a.keep(org, e, sparse, made)
 }
 
-func (a *Attempts) key(e *Encoder, sparse bool, chunk [16]byte) vectorKey {
+func (a *Attempts) key(e *Encoder, sparse bool, hash [16]byte) vectorKey {
 	digests := e.digests()
 	if !sparse {
 		digests.sparse = ""
 	}
-	return vectorKey{digests.embedding, digests.sparse, chunk}
+	return vectorKey{digests.embedding, digests.sparse, hash}
 }
 
 func (a *Attempts) find(org ident.Org, e *Encoder, sparse bool, chunks [][16]byte) map[[16]byte]leftover {

@@ -49,7 +49,8 @@ func (w *writing) try(org ident.Org, sparse bool, texts []string, fail int) ([]i
 		}
 		return nil
 	})
-	got, err := w.attempts.Encode(w.t.Context(), org, w.encoder, texts, sparse, make([]ingest.Reuse, len(texts)),
+	got, err := w.attempts.Encode(w.t.Context(), org, w.encoder, chunk.Untitled(texts...), sparse,
+		make([]ingest.Reuse, len(texts)),
 		func(p ingest.Progress) { w.progress = append(w.progress, p) })
 	if (fail > 0) != errors.Is(err, errAway) {
 		w.t.Errorf("attempt that fails in call %d: %v", fail, err)
@@ -84,7 +85,7 @@ func TestAnAttemptGoesOnWhereTheLastOneFailed(t *testing.T) {
 		if n != 36 || !slices.Equal(w.progress, []ingest.Progress{{64, 64, 100}, {80, 80, 100}, {101, 100, 100}}) {
 			t.Errorf("the last attempt embedded %d, and told %v", n, w.progress)
 		}
-		want, err := w.encoder.Encode(t.Context(), texts, sparse, make([]ingest.Reuse, len(texts)))
+		want, err := w.encoder.Encode(t.Context(), chunk.Untitled(texts...), sparse, make([]ingest.Reuse, len(texts)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -206,7 +207,7 @@ func (m *wide) bounded(t *testing.T) {
 	text := func(org string, i int) []string { return []string{fmt.Sprintf("Text %d of %s.", i, org)} }
 	keep := func(org string, n int) {
 		for i := range n {
-			encoded, err := e.Encode(t.Context(), text(org, i), sparse, make([]ingest.Reuse, 1))
+			encoded, err := e.Encode(t.Context(), chunk.Untitled(text(org, i)...), sparse, make([]ingest.Reuse, 1))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -216,7 +217,8 @@ func (m *wide) bounded(t *testing.T) {
 	kept := func(org string, n int) (out []int) {
 		for i := range n {
 			m.calls = 0
-			_, err := a.Encode(t.Context(), ident.Org(org), e, text(org, i), sparse, make([]ingest.Reuse, 1), nil)
+			_, err := a.Encode(t.Context(), ident.Org(org), e, chunk.Untitled(text(org, i)...), sparse,
+				make([]ingest.Reuse, 1), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -280,7 +282,8 @@ func TestASlowMachineFinishesWhatItBegan(t *testing.T) {
 				encode := func(texts []string) error {
 					ctx, cancel := context.WithTimeout(t.Context(), 35*time.Second)
 					defer cancel()
-					_, err := w.attempts.Encode(ctx, "a", w.encoder, texts, false, make([]ingest.Reuse, len(texts)), nil)
+					_, err := w.attempts.Encode(ctx, "a", w.encoder, chunk.Untitled(texts...), false,
+						make([]ingest.Reuse, len(texts)), nil)
 					return err
 				}
 				attempts := 1
@@ -332,8 +335,8 @@ func TestPiecesTakeAFewSeconds(t *testing.T) {
 					time.Sleep(time.Duration(len(texts)) * c.each)
 					return nil
 				})
-				if _, err := w.attempts.Encode(t.Context(), "a", w.encoder, chunks(c.n), false, make([]ingest.Reuse, c.n),
-					nil); err != nil {
+				if _, err := w.attempts.Encode(t.Context(), "a", w.encoder, chunk.Untitled(chunks(c.n)...), false,
+					make([]ingest.Reuse, c.n), nil); err != nil {
 					t.Fatal(err)
 				}
 				if got := fmt.Sprint(sizes); !strings.HasPrefix(got, c.want) {

@@ -78,21 +78,23 @@ func ofText(err error, of []input) error {
 	return err
 }
 
-// Encode chunks the texts and computes vectors for all chunks that reuse[i] does not
-// hold, in one batch over all texts. Faults: Unavailable if a model that it needs is
+// Encode chunks documents and computes vectors for all chunks that reuse[i] does not
+// hold, in one batch over all of them. Faults: Unavailable if a model that it needs is
 // off, PayloadTooLarge for more than MaxChunks. A text that makes a model fail is named
 // by a port.TextError.
-func (e *Encoder) Encode(ctx context.Context, texts []string, sparse bool, reuse []Reuse) ([]Encoded, error) {
-	return e.encode(ctx, texts, sparse, reuse, nil)
+func (e *Encoder) Encode(ctx context.Context, docs []chunk.Document, sparse bool, reuse []Reuse) ([]Encoded, error) {
+	return e.encode(ctx, docs, sparse, reuse, nil)
 }
 
-func (e *Encoder) encode(ctx context.Context, texts []string, sparse bool, reuse []Reuse, t *attempt) (_ []Encoded, err error) {
-	ctx, end := span.Start(ctx, "encode", attribute.Int("mneme.texts", len(texts)))
+func (e *Encoder) encode(
+	ctx context.Context, docs []chunk.Document, sparse bool, reuse []Reuse, t *attempt,
+) (_ []Encoded, err error) {
+	ctx, end := span.Start(ctx, "encode", attribute.Int("mneme.texts", len(docs)))
 	defer func() { end(err) }()
 	if err := e.Ready(sparse); err != nil {
 		return nil, err
 	}
-	split, err := e.Split(ctx, texts)
+	split, err := e.Split(ctx, docs)
 	if err != nil {
 		return nil, err
 	}
@@ -101,14 +103,14 @@ func (e *Encoder) encode(ctx context.Context, texts []string, sparse bool, reuse
 		f.vectors.Sparse.Rows = []uint32{0}
 	}
 	f.vectors.Dense.Dim = e.Embedder.Info().Dimensions
-	todo := missing(texts, split, reuse)
+	todo := missing(docs, split, reuse)
 	if t != nil {
 		todo = f.take(todo, t, sparse)
 	}
-	if err := e.make(ctx, f, todo, len(texts), sparse, t); err != nil {
+	if err := e.make(ctx, f, todo, len(docs), sparse, t); err != nil {
 		return nil, err
 	}
-	out := make([]Encoded, len(texts))
+	out := make([]Encoded, len(docs))
 	for i, chunks := range split {
 		out[i] = Encoded{Chunks: chunks, Vectors: port.Vectors{Dense: port.Dense{Dim: e.Embedder.Info().Dimensions}}}
 		v := &out[i].Vectors
@@ -136,7 +138,7 @@ type input struct {
 }
 
 // missing are the chunks that no stored chunk covers; equal ones once.
-func missing(texts []string, split [][]port.Chunk, reuse []Reuse) []input {
+func missing(docs []chunk.Document, split [][]port.Chunk, reuse []Reuse) []input {
 	var out []input
 	known := map[[16]byte]bool{}
 	for i, chunks := range split {
@@ -145,7 +147,7 @@ func missing(texts []string, split [][]port.Chunk, reuse []Reuse) []input {
 				continue
 			}
 			known[c.Hash] = true
-			out = append(out, input{c.Hash, chunk.Text(texts[i], c), i})
+			out = append(out, input{c.Hash, chunk.Text(docs[i].Text, c), i})
 		}
 	}
 	return out
@@ -271,29 +273,29 @@ func TooManyChunks() error {
 		"the documents make more than %d chunks; write fewer a call, or with fewer paragraph breaks", MaxChunks)
 }
 
-// Split cuts texts into the chunks that Encode would make of them; PayloadTooLarge beyond
+// Split cuts documents into the chunks that Encode would make of them; PayloadTooLarge beyond
 // MaxChunks.
-func (e *Encoder) Split(ctx context.Context, texts []string) ([][]port.Chunk, error) {
+func (e *Encoder) Split(ctx context.Context, docs []chunk.Document) ([][]port.Chunk, error) {
 	count := chunk.Approximate
 	if c, ok := e.Embedder.(port.TokenCounter); ok {
 		count = c.CountTokens
 	}
-	return e.split(ctx, texts, count)
+	return e.split(ctx, docs, count)
 }
 
 // splitBytes is how much text is cut before the number of chunks is checked again.
 const splitBytes = 1 << 20
 
-// split cuts the texts and answers PayloadTooLarge beyond MaxChunks.
-func (e *Encoder) split(ctx context.Context, texts []string, count chunk.Counter) ([][]port.Chunk, error) {
-	out, chunks := make([][]port.Chunk, 0, len(texts)), 0
-	for len(out) < len(texts) {
+// split cuts documents and answers PayloadTooLarge beyond MaxChunks.
+func (e *Encoder) split(ctx context.Context, docs []chunk.Document, count chunk.Counter) ([][]port.Chunk, error) {
+	out, chunks := make([][]port.Chunk, 0, len(docs)), 0
+	for len(out) < len(docs) {
 		end, bytes := len(out), 0
-		for end < len(texts) && (end == len(out) || bytes+len(texts[end]) <= splitBytes) {
-			bytes += len(texts[end])
+		for end < len(docs) && (end == len(out) || bytes+len(docs[end].Text) <= splitBytes) {
+			bytes += len(docs[end].Text)
 			end++
 		}
-		part, err := chunk.Split(ctx, texts[len(out):end], count, e.Options)
+		part, err := chunk.Split(ctx, docs[len(out):end], count, e.Options)
 		if err != nil {
 			return nil, fmt.Errorf("chunk: %w", err)
 		}

@@ -71,7 +71,7 @@ func TestEncodeRefusesMalformedVectors(t *testing.T) {
 		}},
 	} {
 		e := ingest.Encoder{Embedder: m, Sparse: m, Options: chunk.Default()}
-		_, err := e.Encode(t.Context(), []string{"One sentence."}, m.sparse != nil, make([]ingest.Reuse, 1))
+		_, err := e.Encode(t.Context(), chunk.Untitled("One sentence."), m.sparse != nil, make([]ingest.Reuse, 1))
 		if fault.CodeOf(err) != fault.Upstream {
 			t.Errorf("%s: got %v, want upstream_error", name, err)
 		}
@@ -82,7 +82,7 @@ func TestEncodeRefusesMalformedVectors(t *testing.T) {
 func TestEncodeTakesAnEmptySparseVector(t *testing.T) {
 	m := model{dense: unit, sparse: func(rows int) port.Sparse { return port.Sparse{Rows: make([]uint32, rows+1)} }}
 	e := ingest.Encoder{Embedder: m, Sparse: m, Options: chunk.Default()}
-	got, err := e.Encode(t.Context(), []string{"One sentence."}, true, make([]ingest.Reuse, 1))
+	got, err := e.Encode(t.Context(), chunk.Untitled("One sentence."), true, make([]ingest.Reuse, 1))
 	if err != nil || len(got[0].Vectors.Sparse.Rows) != 2 || len(got[0].Vectors.Sparse.Terms) != 0 {
 		t.Errorf("encoded as %+v, %v", got, err)
 	}
@@ -97,7 +97,7 @@ func TestEncodeBoundsChunks(t *testing.T) {
 	encode := func(chunks int) error {
 		texts := slices.Repeat([]string{hostile}, chunks/1000)
 		texts = append(texts, strings.Repeat("a\n\n", chunks%1000))
-		_, err := e.Encode(t.Context(), texts, false, make([]ingest.Reuse, len(texts)))
+		_, err := e.Encode(t.Context(), chunk.Untitled(texts...), false, make([]ingest.Reuse, len(texts)))
 		return err
 	}
 	if err := encode(ingest.MaxChunks); err != nil {
@@ -113,11 +113,11 @@ func TestEncodeKeepsVectorsOfStoredChunks(t *testing.T) {
 	m := model{dense: func(n int) port.Dense { calls += n; return unit(n) },
 		sparse: func(n int) port.Sparse { return oneTerm(n) }}
 	e := ingest.Encoder{Embedder: m, Sparse: m, Options: chunk.Default()}
-	first, err := e.Encode(t.Context(), []string{"First paragraph.\n\nSecond paragraph."}, true, make([]ingest.Reuse, 1))
+	first, err := e.Encode(t.Context(), chunk.Untitled("First paragraph.\n\nSecond paragraph."), true, make([]ingest.Reuse, 1))
 	if err != nil || len(first[0].Chunks) != 2 || calls != 2 {
 		t.Fatalf("%d chunks, %d embedded, %v", len(first[0].Chunks), calls, err)
 	}
-	again, err := e.Encode(t.Context(), []string{"First paragraph.\n\nAnother paragraph.\n\nSecond paragraph."}, true,
+	again, err := e.Encode(t.Context(), chunk.Untitled("First paragraph.\n\nAnother paragraph.\n\nSecond paragraph."), true,
 		[]ingest.Reuse{ingest.NewReuse(first[0].Chunks, first[0].Vectors)})
 	if err != nil || len(again[0].Chunks) != 3 || calls != 3 {
 		t.Fatalf("%d chunks, %d embedded in all, %v", len(again[0].Chunks), calls, err)

@@ -121,14 +121,14 @@ func TestTheTextThatFailsIsNamed(t *testing.T) {
 	m := &counted{model: model{dense: unit}}
 	e := ingest.Encoder{Embedder: m, Options: chunk.Default()}
 	texts := []string{"Stored.", "First paragraph.\n\nSecond paragraph.", "Third."}
-	stored, err := e.Encode(t.Context(), texts[:1], false, make([]ingest.Reuse, 1))
+	stored, err := e.Encode(t.Context(), chunk.Untitled(texts[:1]...), false, make([]ingest.Reuse, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
 	broken := errors.New("broken")
 	for at, want := range map[int]int{0: 1, 1: 1, 2: 2} {
 		m.fails = &port.TextError{Text: at, Err: broken}
-		_, err := e.Encode(t.Context(), texts, false,
+		_, err := e.Encode(t.Context(), chunk.Untitled(texts...), false,
 			[]ingest.Reuse{ingest.NewReuse(stored[0].Chunks, stored[0].Vectors), {}, {}})
 		var named *port.TextError
 		if !errors.As(err, &named) || named.Text != want || !errors.Is(err, broken) {
@@ -137,7 +137,7 @@ func TestTheTextThatFailsIsNamed(t *testing.T) {
 	}
 	for _, fails := range []error{broken, &port.TextError{Text: 3, Err: broken}, &port.TextError{Text: -1, Err: broken}} {
 		m.fails = fails
-		if _, err := e.Encode(t.Context(), texts[1:], false, make([]ingest.Reuse, 2)); !errors.Is(err, fails) {
+		if _, err := e.Encode(t.Context(), chunk.Untitled(texts[1:]...), false, make([]ingest.Reuse, 2)); !errors.Is(err, fails) {
 			t.Errorf("a place that there is not: %v, want %v", err, fails)
 		}
 	}
@@ -153,7 +153,7 @@ func TestVectorsAreRounded(t *testing.T) {
 		return d
 	}}
 	e := ingest.Encoder{Embedder: m, Options: chunk.Default()}
-	got, err := e.Encode(t.Context(), []string{"One."}, false, make([]ingest.Reuse, 1))
+	got, err := e.Encode(t.Context(), chunk.Untitled("One."), false, make([]ingest.Reuse, 1))
 	if want := []float32{0.099975586, 0.9902344}; err != nil || fmt.Sprint(got[0].Vectors.Dense.Data) != fmt.Sprint(want) {
 		t.Errorf("encoded as %v, %v; want %v", got, err, want)
 	}
@@ -194,7 +194,7 @@ func TestTooManyChunksAreRefusedEarly(t *testing.T) {
 	e := ingest.Encoder{Embedder: m, Options: chunk.Default()}
 	hostile := strings.Repeat("a\n\n", ingest.MaxChunks+1)
 	late := strings.Repeat("b ", 450_000)
-	_, err := e.Split(t.Context(), []string{hostile, late})
+	_, err := e.Split(t.Context(), chunk.Untitled(hostile, late))
 	if fault.CodeOf(err) != fault.PayloadTooLarge {
 		t.Errorf("answers %v, want payload_too_large", err)
 	}
@@ -206,7 +206,7 @@ func TestTooManyChunksAreRefusedEarly(t *testing.T) {
 			t.Fatal("a text is cut that comes after too many chunks")
 		}
 	}
-	large, err := e.Split(t.Context(), []string{strings.Repeat("a b. ", 210_000), "One.", "Two."}) // more than a MiB
+	large, err := e.Split(t.Context(), chunk.Untitled(strings.Repeat("a b. ", 210_000), "One.", "Two.")) // more than a MiB
 	if err != nil || len(large) != 3 || len(large[1]) != 1 || len(large[2]) != 1 {
 		t.Errorf("a large text and two small ones: %d, %v", len(large), err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/mnemehq/mneme/core/filter"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/ingest"
+	"github.com/mnemehq/mneme/core/ingest/chunk"
 	"github.com/mnemehq/mneme/core/port"
 )
 
@@ -68,7 +69,7 @@ func open(t *testing.T) *changed {
 // of makes a document of one chunk with its vector.
 func (c *changed) of(id, text, tag string) port.DocumentWrite {
 	c.Helper()
-	encoded, err := c.Encoders.Configured().Encode(c.ctx, []string{text}, false, make([]ingest.Reuse, 1))
+	encoded, err := c.Encoders.Configured().Encode(c.ctx, chunk.Untitled(text), false, make([]ingest.Reuse, 1))
 	c.must(err)
 	now := time.Now()
 	return port.DocumentWrite{

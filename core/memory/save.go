@@ -14,6 +14,7 @@ import (
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/ingest"
+	"github.com/mnemehq/mneme/core/ingest/chunk"
 	"github.com/mnemehq/mneme/core/port"
 )
 
@@ -276,7 +277,7 @@ func (s *Service) encode(ctx context.Context, models *ingest.Encoder, sparse boo
 	for i, n := range list {
 		texts[i] = n.content
 	}
-	encoded, err := models.Encode(ctx, texts, sparse, make([]ingest.Reuse, len(texts)))
+	encoded, err := models.Encode(ctx, chunk.Untitled(texts...), sparse, make([]ingest.Reuse, len(texts)))
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mnemehq/mneme/core/ingest"
+	"github.com/mnemehq/mneme/core/ingest/chunk"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/reindex"
 )
@@ -21,7 +22,7 @@ import (
 func (b *bed) shadow(name string) (p port.Partition, seq uint64) {
 	b.Helper()
 	ctx := b.Context()
-	encoded, err := b.Encoders.Configured().Encode(ctx, []string{"a heron"}, false, make([]ingest.Reuse, 1))
+	encoded, err := b.Encoders.Configured().Encode(ctx, chunk.Untitled("a heron"), false, make([]ingest.Reuse, 1))
 	if err != nil {
 		b.Fatal(err)
 	}

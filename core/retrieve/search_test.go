@@ -18,6 +18,7 @@ import (
 	"github.com/mnemehq/mneme/core/filter"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/ingest"
+	"github.com/mnemehq/mneme/core/ingest/chunk"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/retrieve"
 )
@@ -68,7 +69,7 @@ func collect(t *testing.T, texts ...string) *collection {
 			t.Fatal(err)
 		}
 	}
-	encoded, err := c.Encoders.Configured().Encode(ctx, texts, true, make([]ingest.Reuse, len(texts)))
+	encoded, err := c.Encoders.Configured().Encode(ctx, chunk.Untitled(texts...), true, make([]ingest.Reuse, len(texts)))
 	must(err)
 	now := c.Now()
 	var docs []port.DocumentWrite

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mnemehq/mneme/adapters/coretest"
+	"github.com/mnemehq/mneme/core/document"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/source"
@@ -46,7 +47,9 @@ func TestPush(t *testing.T) {
 	p := newPushing(t)
 	a := brought("a", "1", "The hedge.")
 	a.Metadata, a.URL = json.RawMessage(`{"title":"Garden","team":"shop"}`), "https://x.example/a"
-	got := p.push("", a, brought("b", "", "The gate."), brought("empty", "1", ""))
+	b := brought("b", "", "The gate.")
+	b.Name = "b"
+	got := p.push("", a, b, brought("empty", "1", ""))
 	for i, want := range []string{"created", "created", "failed"} {
 		if got[i].Status != want {
 			t.Errorf("item %d: %+v, want %s", i, got[i], want)
@@ -62,7 +65,14 @@ func TestPush(t *testing.T) {
 		m["url"] != "https://x.example/a" || m["source_kind"] != "push" {
 		t.Errorf("metadata %s, %v", doc.Metadata, err)
 	}
-	got = p.push("", brought("a", "1", "Another text under the same version."), brought("b", "", "The gate."),
+	for i, want := range []string{"Garden", ""} { // the other's name is its key
+		d, err := coretest.Call(p.ctx, p.documents.Get,
+			document.GetDocument{Namespace: "docs", ID: *got[i].DocumentID, Include: []string{"chunks"}})
+		if err != nil || (*d.ChunkList)[0].Heading != want {
+			t.Errorf("item %d stands under %+v, %v", i, d.ChunkList, err)
+		}
+	}
+	got = p.push("", brought("a", "1", "Another text under the same version."), b,
 		source.PushItem{Key: "none", Deleted: true})
 	if got[0].Status != "unchanged" || got[1].Status != "unchanged" || got[2].Status != "deleted" {
 		t.Errorf("again: %+v", got)

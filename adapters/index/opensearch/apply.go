@@ -328,8 +328,8 @@ type bulkAnswer struct {
 	} `json:"items"`
 }
 
-// load sends the bulk requests of an attempt, several at once, and the last one, with a refresh, when
-// the others have ended. Of a long one it shows now and then that it goes on.
+// load sends the bulk requests of an attempt, several at once, and has them refreshed. Of a long one it
+// shows now and then that it goes on.
 func (x *Index) load(ctx context.Context, g string, s *state, parts iter.Seq[[]byte]) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -340,6 +340,10 @@ func (x *Index) load(ctx context.Context, g string, s *state, parts iter.Seq[[]b
 	for {
 		select {
 		case err := <-loaded:
+			if errors.Is(err, errNotRefreshed) && ctx.Err() == nil {
+				// Another shard's trouble is not this partition's.
+				return x.write(ctx, g, s, true)
+			}
 			return err
 		case <-show.C:
 			if err := x.write(ctx, g, s, false); err != nil {
@@ -355,7 +359,11 @@ func (x *Index) load(ctx context.Context, g string, s *state, parts iter.Seq[[]b
 // the next is made.
 const loadAtOnce = 3
 
+// loadParts asks for the refresh with the last request, once the others have ended, or shares one
+// where other batches are being written as well.
 func (x *Index) loadParts(ctx context.Context, g string, parts iter.Seq[[]byte]) error {
+	defer x.refreshing.writers.Add(-1)
+	x.refreshing.writers.Add(1)
 	path := "/" + x.alias + "/_bulk?require_alias=true&routing=" + g
 	others, within := errgroup.WithContext(ctx)
 	others.SetLimit(loadAtOnce)
@@ -372,8 +380,16 @@ func (x *Index) loadParts(ctx context.Context, g string, parts iter.Seq[[]byte])
 	if err := others.Wait(); err != nil || last == nil {
 		return err
 	}
-	refresh := map[Refresh]string{Immediate: "true", Interval: "wait_for"}[x.cfg.Refresh]
-	return x.bulk(ctx, path+"&refresh="+refresh, last)
+	switch {
+	case x.cfg.Refresh == Interval:
+		return x.bulk(ctx, path+"&refresh=wait_for", last)
+	case x.refreshing.writers.Load() == 1:
+		return x.bulk(ctx, path+"&refresh=true", last)
+	}
+	if err := x.bulk(ctx, path, last); err != nil {
+		return err
+	}
+	return x.shareRefresh(ctx)
 }
 
 // bulk sends one request and again where items were refused because a node has too much to do.
@@ -541,10 +557,4 @@ func (x *Index) Drop(ctx context.Context, p port.Partition) error {
 		return nil
 	}
 	return unavailable("drop", &unreachableError{fmt.Errorf("other processes write %s over and over", p)})
-}
-
-// refresh lets searches see what was written and deleted in all shards.
-func (x *Index) refresh(ctx context.Context) error {
-	return x.call(ctx, request{op: "refresh", method: http.MethodPost, path: "/" + x.alias + "/_refresh",
-		limit: x.cfg.WriteTimeout}, nil)
 }

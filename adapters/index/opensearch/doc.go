@@ -45,7 +45,7 @@
 //     new attempt, on condition that it is what was read before. It lies in the partition's
 //     shard and is read by its id, which gives the last acknowledged write of it.
 //  2. The chunks are written under that number, with ids of their own, and refreshed on all
-//     copies of the shard.
+//     copies of the shard. Batches that are written at the same time share refreshes.
 //  3. The partition's document is written again, on the same condition: the attempt counts,
 //     and the chunks that earlier attempts wrote of the same documents don't.
 //  4. Those are deleted.

@@ -46,7 +46,8 @@ type Index struct {
 		fields map[int]bool // dimensions that the mapping has a field for
 	}
 
-	expunging expunging
+	expunging  expunging
+	refreshing refreshing
 
 	mu       sync.Mutex
 	locks    map[int64]*partitionLock // by generation

@@ -2,12 +2,14 @@ package redis
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"strconv"
 	"time"
 
-	"github.com/redis/go-redis/v9"
+	"github.com/gomodule/redigo/redis"
 
 	"github.com/mnemehq/mneme/core/port"
 )
@@ -39,7 +41,7 @@ const prefix = "mneme:limit:"
 
 // Budget is port.Budget over a Redis server.
 type Budget struct {
-	client *redis.Client
+	pool   *redis.Pool
 	script *redis.Script
 }
 
@@ -47,33 +49,75 @@ type Budget struct {
 // the server hangs, the process's own buckets are used.
 const patience = 500 * time.Millisecond
 
+// The server's connections. A limit is drawn from in a millisecond, so few do.
+const (
+	maxConnections = 64
+	idleFor        = 5 * time.Minute
+)
+
 // Open connects to the server and checks that it answers.
 func Open(ctx context.Context, c Config) (*Budget, error) {
-	o, err := c.options()
+	at, err := c.address()
 	if err != nil {
 		return nil, err
 	}
-	o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.MaxRetries = time.Second, patience, patience, 1
-	o.DialerRetries = 1
-	b := &Budget{client: redis.NewClient(o), script: redis.NewScript(charge)}
-	if err := b.client.Ping(ctx).Err(); err != nil {
-		return nil, errors.Join(fmt.Errorf("reach the Redis server: %w", err), b.client.Close())
+	options := []redis.DialOption{redis.DialConnectTimeout(time.Second), redis.DialReadTimeout(patience),
+		redis.DialWriteTimeout(patience), redis.DialDatabase(at.database),
+		redis.DialTLSConfig(&tls.Config{MinVersion: tls.VersionTLS12})}
+	b := &Budget{script: redis.NewScript(1, charge), pool: &redis.Pool{MaxIdle: maxConnections, MaxActive: maxConnections,
+		Wait: true, IdleTimeout: idleFor, DialContext: func(ctx context.Context) (redis.Conn, error) {
+			if at.url != "" {
+				return redis.DialURLContext(ctx, at.url, options...)
+			}
+			return redis.DialContext(ctx, "unix", at.socket, append(options, redis.DialUsername(at.username),
+				redis.DialPassword(at.password))...)
+		}}}
+	err = b.with(ctx, func(conn redis.Conn) error {
+		_, err := redis.DoContext(conn, ctx, "PING")
+		return err
+	})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("reach the Redis server: %w", err), b.Close())
 	}
 	return b, nil
 }
 
+// with calls do with a connection, and with the next where it turns out that the server has ended one
+// that was kept, which it does to all of them when it restarts.
+func (b *Budget) with(ctx context.Context, do func(redis.Conn) error) error {
+	for try := 1; ; try++ {
+		conn, err := b.pool.GetContext(ctx)
+		if err != nil {
+			return err
+		}
+		err = do(conn)
+		ended := conn.Err() != nil
+		_ = conn.Close() // goes back, or was closed
+		var late net.Error
+		if err == nil || !ended || errors.As(err, &late) && late.Timeout() || ctx.Err() != nil || try > maxConnections {
+			return err
+		}
+	}
+}
+
 // Draw implements port.Budget.
 func (b *Budget) Draw(ctx context.Context, name string, c port.Charge) (port.Drawn, error) {
-	out, err := b.script.Run(ctx, b.client, []string{prefix + name},
-		port.Capacity(c.Rate), float64(c.Rate.PerMinute)/60, c.Units, c.Spent, c.Back, c.Ahead).Slice()
+	ctx, cancel := context.WithTimeout(ctx, 2*patience)
+	defer cancel()
+	var out []any
+	err := b.with(ctx, func(conn redis.Conn) (err error) {
+		out, err = redis.Values(b.script.DoContext(ctx, conn, prefix+name,
+			port.Capacity(c.Rate), float64(c.Rate.PerMinute)/60, c.Units, c.Spent, c.Back, c.Ahead))
+		return err
+	})
 	if err != nil {
 		return port.Drawn{}, fmt.Errorf("draw from a shared rate limit: %w", err)
 	}
 	if len(out) == 3 {
 		ok, okOK := out[0].(int64)
 		ahead, aheadOK := out[1].(int64)
-		left, leftOK := out[2].(string)
-		tokens, err := strconv.ParseFloat(left, 64)
+		left, leftOK := out[2].([]byte)
+		tokens, err := strconv.ParseFloat(string(left), 64)
 		if okOK && aheadOK && leftOK && err == nil {
 			return port.Drawn{OK: ok == 1, Ahead: int(ahead), Tokens: tokens}, nil
 		}
@@ -82,6 +126,6 @@ func (b *Budget) Draw(ctx context.Context, name string, c port.Charge) (port.Dra
 }
 
 // Close implements port.Budget.
-func (b *Budget) Close() error { return b.client.Close() }
+func (b *Budget) Close() error { return b.pool.Close() }
 
 var _ port.Budget = (*Budget)(nil)

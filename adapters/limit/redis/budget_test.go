@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -89,15 +90,75 @@ func TestOpenErrors(t *testing.T) {
 }
 
 func TestValidate(t *testing.T) {
-	for url, want := range map[string]string{"": "url: is needed",
-		"http://u:hunter2@host": "url: the URL of the Redis server cannot be read"} {
+	const unreadable = "url: the URL of the Redis server cannot be read"
+	for url, want := range map[string]string{"": "url: is needed", "http://u:hunter2@host": unreadable,
+		"redis://u:hunter2@host/one": unreadable, "redis://u:hunter2@host/-1": unreadable, "redis:hunter2": unreadable,
+		"redis://u:hunter2@host?pool=5": unreadable, "unix://u:hunter2@": unreadable, "redis://u:hunter2@ho st": unreadable} {
 		err := redis.Config{URL: registry.Secret(url)}.Validate()
 		if err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%q: %v", url, err)
 		}
 	}
-	if err := (redis.Config{URL: "rediss://u:p@host:6380/1"}).Validate(); err != nil {
-		t.Error(err)
+	for _, url := range []string{"rediss://u:p@host:6380/1", "redis://host", "redis://host/", "redis://host/0",
+		"redis://host?db=2", "unix:///run/redis?db=3"} {
+		if err := (redis.Config{URL: registry.Secret(url)}).Validate(); err != nil {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+}
+
+var charge = port.Charge{Rate: ident.Rate{PerMinute: 60}, Units: 1}
+
+// The URL names who signs in, and the database.
+func TestURLs(t *testing.T) {
+	server := miniredis.RunT(t)
+	server.RequireUserAuth("ann", "secret")
+	server.RequireAuth("common")
+	for url, database := range map[string]int{"redis://ann:secret@": 0, "redis://:common@": 0, "redis://ann:secret@/3": 3,
+		"redis://:common@?db=4": 4} {
+		at, path, _ := strings.Cut(url, "@")
+		server.FlushAll()
+		if _, err := open(t, at+"@"+server.Addr()+path).Draw(t.Context(), "k", charge); err != nil {
+			t.Errorf("%s: %v", url, err)
+		}
+		if len(server.DB(database).Keys()) != 1 {
+			t.Errorf("%s: nothing is in database %d", url, database)
+		}
+	}
+	for _, who := range []string{"", "ann:wrong@", ":wrong@"} {
+		_, err := redis.Open(t.Context(), redis.Config{URL: registry.Secret("redis://" + who + server.Addr())})
+		if err == nil || strings.Contains(err.Error(), "wrong@") {
+			t.Errorf("%q: %v", who, err)
+		}
+	}
+}
+
+// Connections that the server ended are replaced within the call that finds out.
+func TestServerRestarts(t *testing.T) {
+	server := miniredis.RunT(t)
+	b := open(t, "redis://"+server.Addr())
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			if _, err := b.Draw(t.Context(), "k", charge); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	for _, meanwhile := range []bool{false, true} {
+		server.Close()
+		if meanwhile {
+			if _, err := b.Draw(t.Context(), "k", charge); err == nil {
+				t.Error("a draw from a server that is away")
+			}
+		}
+		if err := server.Restart(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Draw(t.Context(), "k", charge); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -130,7 +130,7 @@ func (b *benchFlags) workload() (*bench.Workload, error) {
 		}
 		return bench.Generate(b.documents, min(b.Queries+b.Warmup, 10_000), b.Seed), nil
 	}
-	collection, err := evaluate.Load(b.dataset, false)
+	collection, err := evaluate.Load(b.dataset, evaluate.TitleHeading)
 	if err != nil {
 		return nil, err
 	}

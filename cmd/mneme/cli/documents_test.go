@@ -283,9 +283,16 @@ func TestEvalMeasuresAndReuses(t *testing.T) {
 		t.Error("the sparse namespace was written again")
 	}
 	for _, args := range [][]string{{"--retrievers", "sparse"}, {"--rerank=101"}, {"--rerank=-1"},
-		{"--rerank-prior", "1", "--url", "http://127.0.0.1:1"}} {
+		{"--rerank-prior", "1", "--url", "http://127.0.0.1:1"}, {"--titles", "x"}, {"--titles", "none", "--plain-titles"}} {
 		if r := mneme(t, append([]string{"eval", set, "--data", filepath.Join(dir, "data")}, args...)...); r.Code != 2 {
 			t.Errorf("%v: %+v", args, r)
+		}
+	}
+	for _, titles := range [][]string{{"--titles", "metadata"}, {"--titles", "line"}, {"--plain-titles"},
+		{"--titles", "heading"}} {
+		reused, runs := measure(append(titles, "--retrievers", "keyword")...)
+		if same := titles[0] == "--plain-titles"; reused != same || runs[0].MRR10 != 1 {
+			t.Errorf("%v: reused %v, %+v", titles, reused, runs)
 		}
 	}
 	if reused, _ := measure("--rebuild", "--retrievers", "keyword"); reused {

@@ -44,7 +44,7 @@ func (c *command) evalCommand() *cobra.Command {
 		rerankPrior, rerankFloor  float64
 		byCategory, memories      bool
 		recalls, plainTitles      bool
-		memoryKey                 string
+		memoryKey, titles         string
 	)
 	cmd := &cobra.Command{
 		Use:   "eval DIR...",
@@ -119,9 +119,18 @@ collections stay out of the way of real documents.`,
 			default:
 				return usage("--users must be filter or namespaces")
 			}
+			if plainTitles {
+				if cmd.Flags().Changed("titles") {
+					return usage("--plain-titles is --titles line; give one of them")
+				}
+				titles = string(evaluate.TitleLine)
+			}
+			if !slices.Contains(evaluate.AllTitles(), evaluate.Titles(titles)) {
+				return usage("--titles must be heading, line, metadata or none")
+			}
 			collections := make([]*evaluate.Collection, len(args))
 			for i, dir := range args {
-				if collections[i], err = evaluate.Load(dir, plainTitles); err != nil {
+				if collections[i], err = evaluate.Load(dir, evaluate.Titles(titles)); err != nil {
 					return err
 				}
 			}
@@ -156,7 +165,7 @@ collections stay out of the way of real documents.`,
 				Settings: map[string]any{"weights": o.Weights, "fusion": fusion, "candidates": candidates,
 					"users": users, "query_workers": o.QueryWorkers,
 					"sparse": o.Sparse, "rerank": o.Rerank, "rerank_prior": rerankPrior, "rerank_floor": rerankFloor,
-					"sparse_queries": sparseQueries, "memory": memories, "plain_titles": plainTitles}}
+					"sparse_queries": sparseQueries, "memory": memories, "titles": titles}}
 			bar := newProgress(c.stderr)
 			var mu sync.Mutex
 			for _, col := range collections {
@@ -215,7 +224,9 @@ collections stay out of the way of real documents.`,
 	f.BoolVar(&memories, "memory", false,
 		"measure sets with users over the memory API, too: an end user each, its documents saved as memories")
 	f.BoolVar(&recalls, "recall", false, "measure the answers of recall, and nothing else")
-	f.BoolVar(&plainTitles, "plain-titles", false, "write titles as a line before the text, not as its heading")
+	f.StringVar(&titles, "titles", string(evaluate.TitleHeading),
+		"where titles are written: heading of the text, line before it, metadata alone, or none")
+	f.BoolVar(&plainTitles, "plain-titles", false, "the same as --titles line")
 	f.StringVar(&memoryKey, "memory-key", "", "integration key of a server at --url, with every scope (MNEME_MEMORY_KEY)")
 	f.IntVar(&o.MemoryLimit, "memory-limit", 10, "memories that a search asks for; recall beyond it is not seen")
 	f.BoolVar(&o.Rebuild, "rebuild", false, "write the documents again even when nothing changed")

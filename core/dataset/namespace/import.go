@@ -12,6 +12,7 @@ import (
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/filter"
 	"github.com/mnemehq/mneme/core/ingest"
+	"github.com/mnemehq/mneme/core/ingest/chunk"
 	"github.com/mnemehq/mneme/core/port"
 )
 
@@ -369,20 +370,20 @@ func (in *importer) encode(ctx context.Context, n port.PartitionRow, fates []dec
 	fresh := map[int]ingest.Encoded{}
 	take, models := reusable(in.row, n), in.s.encoders.For(n)
 	var places []int
-	var texts []string
+	var docs []chunk.Document
 	bytes := 0
 	encode := func() error {
-		if len(texts) == 0 {
+		if len(docs) == 0 {
 			return nil
 		}
-		made, err := models.Encode(port.OnAccountOf(ctx, in.p), texts, n.Sparse, make([]ingest.Reuse, len(texts)))
+		made, err := models.Encode(port.OnAccountOf(ctx, in.p), docs, n.Sparse, make([]ingest.Reuse, len(docs)))
 		if err != nil {
 			return err
 		}
 		for k, i := range places {
 			fresh[i] = made[k]
 		}
-		places, texts, bytes = places[:0], texts[:0], 0
+		places, docs, bytes = places[:0], docs[:0], 0
 		return nil
 	}
 	for i := range in.batch {
@@ -395,7 +396,8 @@ func (in *importer) encode(ctx context.Context, n port.PartitionRow, fates []dec
 				return nil, err
 			}
 		}
-		places, texts, bytes = append(places, i), append(texts, d.Document.Text), bytes+len(d.Document.Text)
+		places, bytes = append(places, i), bytes+len(d.Document.Text)
+		docs = append(docs, chunk.Document{Text: d.Document.Text, Title: filter.TitleOf(d.Document.Metadata)})
 	}
 	return fresh, encode()
 }

@@ -131,6 +131,27 @@ func (w wider) Embed(ctx context.Context, as port.TextKind, texts []string) (por
 
 // TestMovesToOtherModels: what comes without vectors, or with those of other models,
 // gets its own.
+// Titles in metadata count in what is encoded on the way in.
+func TestMovesTitles(t *testing.T) {
+	t.Parallel()
+	from := open(t, coretest.Options{})
+	from.write("docs", doc("a", "Wipe it weekly.", `{"title":"Espresso manual"}`), doc("b", "Wipe it.", `{"title":1}`))
+	for _, vectors := range []bool{true, false} {
+		to := open(t, coretest.Options{})
+		embedded := int64(2)
+		if vectors {
+			embedded = 0
+		}
+		to.brings("docs", dataset.Fail, from.export("docs", vectors), tally{created: 2, embedded: embedded})
+		if got := to.find("docs", coretest.Object{"query": "espresso", "mode": "keyword"}); !slices.Equal(got, []string{"a"}) {
+			t.Errorf("with vectors %v: the title finds %v", vectors, got)
+		}
+		if got := int64(len(to.Embedder.TakePassages())); got != embedded {
+			t.Errorf("with vectors %v: %d texts were embedded", vectors, got)
+		}
+	}
+}
+
 func TestMovesToOtherModels(t *testing.T) {
 	t.Parallel()
 	from := open(t, coretest.Options{})

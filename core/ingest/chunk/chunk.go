@@ -11,7 +11,7 @@ import (
 
 // Version names the rules of this package. Namespaces record it: chunks of two
 // versions differ, and changing over is a deliberate rebuild.
-const Version = "2"
+const Version = "3"
 
 // Limits of Options.
 const (
@@ -22,7 +22,7 @@ const (
 const (
 	bytesPerPiece   = 32 // a chunk holds at most MaxTokens times this, whatever the counter says
 	maxHeadingBytes = 200
-	contextShare    = 5 // outer headings end at MaxTokens divided by this
+	contextShare    = 5 // outer headings and a document's title end at MaxTokens divided by this
 )
 
 // A Counter gives the number of word pieces of each text, special tokens left
@@ -42,15 +42,33 @@ type Options struct {
 // Default gives the measured sizes: 160 word pieces, one sentence of overlap.
 func Default() Options { return Options{MaxTokens: 160, Overlap: 1} }
 
-// Split cuts each text into chunks, ordered by Start then End. A text without a
+// Document is what is cut.
+type Document struct {
+	Text string
+
+	// Title is what is known of it beside the text, in one line or several; "": nothing. What
+	// is too long to be context is cut.
+	Title string
+}
+
+// Untitled are documents of which nothing is known but their texts.
+func Untitled(texts ...string) []Document {
+	out := make([]Document, len(texts))
+	for i, text := range texts {
+		out[i].Text = text
+	}
+	return out
+}
+
+// Split cuts the text of each document into chunks, ordered by Start then End. A text without a
 // character that is not white space has none; any other has at least one. Chunks
-// start and end on UTF-8 boundaries and on no white space. Equal texts give equal
+// start and end on UTF-8 boundaries and on no white space. Equal documents give equal
 // chunks. A nil counter counts by Approximate. Texts should be valid UTF-8.
 //
 // Errors: InvalidRequest for Options out of range, the context's error, or the
 // counter's as it is; Internal when the counter answers with a wrong number of
 // counts.
-func Split(ctx context.Context, texts []string, count Counter, opt Options) ([][]port.Chunk, error) {
+func Split(ctx context.Context, of []Document, count Counter, opt Options) ([][]port.Chunk, error) {
 	if opt.MaxTokens < MinTokens {
 		return nil, fault.Field(fault.InvalidRequest, "max_tokens", "is %d; at least %d", opt.MaxTokens, MinTokens)
 	}
@@ -60,11 +78,11 @@ func Split(ctx context.Context, texts []string, count Counter, opt Options) ([][
 	if count == nil {
 		count = Approximate
 	}
-	docs := make([]*layout, len(texts))
+	docs := make([]*layout, len(of))
 	sizes := opt.sizes()
 	var t tally
-	for i, text := range texts {
-		docs[i] = parse(text)
+	for i, doc := range of {
+		docs[i] = parse(doc)
 		docs[i].countParts(&t, sizes)
 	}
 	// Two rounds: everything a chunk is packed from, then the words of the few
@@ -79,7 +97,7 @@ func Split(ctx context.Context, texts []string, count Counter, opt Options) ([][
 	if err := t.run(ctx, count); err != nil {
 		return nil, err
 	}
-	out := make([][]port.Chunk, len(texts))
+	out := make([][]port.Chunk, len(of))
 	for i, d := range docs {
 		out[i] = d.pack(sizes)
 	}
@@ -118,7 +136,7 @@ func hash(context, slice string) (h [16]byte) {
 type sizes struct {
 	Options
 	bytes   int // of a chunk
-	outer   int // pieces of context while more than one heading is in it
+	outer   int // pieces of a known title, and of context while more than one heading is in it
 	context int // pieces of context that is one heading
 }
 

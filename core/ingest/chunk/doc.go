@@ -1,7 +1,7 @@
 // Package chunk cuts documents into the passages that are embedded and indexed.
 //
 // A document is read as Markdown-like text: headings (ATX, setext), paragraphs,
-// lists, tables, code fences and leading front matter. The rules, Version 2:
+// lists, tables, code fences and leading front matter. The rules, Version 3:
 //
 //   - A block is what stands between two paragraph breaks: a blank line, a
 //     heading or a thematic break. A chunk never reaches over a block's edge.
@@ -21,11 +21,17 @@
 //     of a split table carries the table's header row on a second line. A
 //     heading that is no chunk's context is a chunk of its own. A heading line
 //     of more than 200 bytes is text.
-//   - A document's title counts as a heading above all others: a first line of at
-//     most 200 bytes before a blank one, where it is no markup of something else
-//     and what follows is longer, structured, ends the text, or begins with a
-//     lower heading; else the title in front matter. A line is the context of every
-//     chunk but the first one below it, which begins with the line itself.
+//   - A document's title counts as a heading above all others: one that is known
+//     beside the text; a first line of at most 200 bytes before a blank one, where it
+//     is no markup of something else and what follows is longer, structured, ends the
+//     text, or begins with a lower heading; else the title in front matter. A line is
+//     the context of every chunk but the first one below it, which begins with the
+//     line itself.
+//   - A known title is in the context of every chunk, whatever else is left out of it;
+//     at two fifths of the budget it is cut, and under other headings at a fifth. It
+//     is not said twice: a first line, a heading or front matter that says the same is
+//     the title, and the first chunk of a text that begins with it goes without.
+//     Any other title stands below it.
 //   - Markup of headings and thematic breaks is in no chunk; every other
 //     character that is not white space is in at least one.
 //

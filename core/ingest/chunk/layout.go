@@ -20,13 +20,28 @@ type layout struct {
 	doc    string
 	heads  []heading
 	blocks []block
-	markup int // bytes of headings' markup and thematic breaks: at most as many pieces
+	markup int    // bytes of headings' markup and thematic breaks: at most as many pieces
+	known  *known // nil: no title came beside the text
+}
+
+// known is a title that came beside the text. It is the first heading.
+type known struct {
+	words []cut // where it may end
+	opens int   // where the text begins with it, so that the chunk there need not repeat it; -1: it does not
+	alone form  // as the only heading of a context
+	above form  // over other headings
+}
+
+// form is what is said of a title.
+type form struct {
+	text   string
+	pieces int
 }
 
 type heading struct {
-	level  int  // 0: the document's title, without markup
+	level  int  // 0: the document's title
 	parent int  // index of the heading it stands under; -1: none
-	at     span // of a title in front matter: none
+	at     span // of a title in front matter or beside the text: none
 	title  string
 	pieces int
 	used   bool // it is some chunk's context
@@ -93,10 +108,13 @@ func (p *parser) line(at int) line {
 	return l
 }
 
-func parse(doc string) *layout {
+func parse(of Document) *layout {
+	doc := of.Text
 	p := &parser{doc: doc, out: &layout{doc: doc}, cur: block{head: -1}, literal: map[byte]bool{}}
 	at, named := p.frontMatter()
-	if next, ok := p.plainTitle(at); ok {
+	if title := shortened(of.Title); title != "" {
+		at = p.knownTitle(at, title, named)
+	} else if next, ok := p.plainTitle(at); ok {
 		at = next
 	} else {
 		p.title(heading{title: named})
@@ -140,13 +158,75 @@ func (p *parser) frontMatter() (next int, title string) {
 	return 0, ""
 }
 
-// title puts a heading above all others.
+// shortened makes one line of a title, cut between words where it is too long for a heading.
+func shortened(title string) string {
+	title = strings.Join(strings.Fields(title), " ")
+	if len(title) <= maxHeadingBytes {
+		return title
+	}
+	// What begins behind the bound could not change the cut.
+	title = strings.ToValidUTF8(title[:min(len(title), maxHeadingBytes+longCluster)], "")
+	end := 0
+	for _, c := range words(title, span{0, len(title)}) {
+		if c.at.end > maxHeadingBytes {
+			break
+		}
+		end = c.at.end
+	}
+	return strings.TrimSpace(title[:end])
+}
+
+// knownTitle puts a title that is known beside the text above all others. A first line
+// that says the same is the title, whatever follows; another one that could be a title
+// stands under it. A title in front matter gives way to it.
+func (p *parser) knownTitle(at int, title, named string) (next int) {
+	l := p.line(at)
+	for l.text == "" && l.next < len(p.doc) {
+		l = p.line(l.next)
+	}
+	p.out.known = &known{words: words(title, span{0, len(title)}), opens: -1}
+	if opensWith(strings.TrimLeft(l.text, "#*_ \t"), title) {
+		p.out.known.opens = l.at
+	}
+	if _, under := underline(p.line(l.next).text); !under && strings.EqualFold(unmarked(l.text), title) {
+		p.title(heading{at: span{l.at, l.at + len(l.text)}, title: title, plain: true})
+		p.out.known.opens, next = l.at, l.next
+	} else {
+		p.title(heading{title: title})
+		if below, ok := p.plainTitle(at); ok {
+			next = below
+		} else {
+			next = at
+		}
+	}
+	if len(p.out.blocks) > 0 && !strings.EqualFold(named, title) {
+		p.out.blocks[0].head = 0 // the front matter
+	}
+	return next
+}
+
+// unmarked is a line without marks of emphasis around it.
+func unmarked(text string) string {
+	return strings.Join(strings.Fields(strings.Trim(text, "*_")), " ")
+}
+
+// opensWith reports whether a line begins with a title that stands for itself: what goes on
+// with a word is a sentence about it, which is found better under the title.
+func opensWith(text, title string) bool {
+	if len(text) < len(title) || !strings.EqualFold(text[:len(title)], title) {
+		return false
+	}
+	next, n := utf8.DecodeRuneInString(text[len(title):])
+	return n == 0 || terminal(next) || next == ':' || next == '：'
+}
+
+// title puts a heading above all that follow.
 func (p *parser) title(h heading) {
 	h.title = strings.Join(strings.Fields(h.title), " ")
 	if h.title == "" || len(h.title) > maxHeadingBytes {
 		return
 	}
-	h.parent = -1
+	h.parent = len(p.out.heads) - 1
 	p.out.heads = append(p.out.heads, h)
 	p.cur.head = len(p.out.heads) - 1
 }
@@ -294,13 +374,20 @@ func (p *parser) heading(level int, at span) {
 		p.flush()
 		return
 	}
+	title := strings.Join(strings.Fields(p.doc[at.start:at.end]), " ")
+	if p.out.known != nil && len(p.out.heads) == 1 && p.out.heads[0].at.end == 0 &&
+		strings.EqualFold(p.out.heads[0].title, title) {
+		p.out.heads[0].at = at
+		return
+	}
 	parent := len(p.out.heads) - 1
 	for parent >= 0 && p.out.heads[parent].level >= level {
 		parent = p.out.heads[parent].parent
 	}
-	title := strings.Join(strings.Fields(p.doc[at.start:at.end]), " ")
-	if parent >= 0 && p.out.heads[parent].level == 0 && strings.EqualFold(p.out.heads[parent].title, title) {
-		parent = -1 // the title once more
+	for up := parent; up >= 0 && p.out.heads[up].level == 0; up = p.out.heads[up].parent {
+		if strings.EqualFold(p.out.heads[up].title, title) {
+			level, parent = 0, p.out.heads[up].parent // the title once more
+		}
 	}
 	p.out.heads = append(p.out.heads, heading{level: level, parent: parent, at: at, title: title})
 	p.cur.head = len(p.out.heads) - 1

@@ -18,6 +18,12 @@ func (d *layout) countParts(t *tally, z sizes) {
 	for i := range d.heads {
 		t.add(d.heads[i].title, &d.heads[i].pieces)
 	}
+	if d.known != nil {
+		for i := range d.known.words {
+			c := &d.known.words[i]
+			t.add(d.heads[0].title[c.at.start:c.at.end], &c.pieces)
+		}
+	}
 	for i := range d.blocks {
 		for j := range d.blocks[i].parts {
 			leaves := d.blocks[i].parts[j].leaves
@@ -35,6 +41,7 @@ func (d *layout) countParts(t *tally, z sizes) {
 // countWords settles what becomes a chunk, and asks for the counts of the words
 // of leaves that are longer than one.
 func (d *layout) countWords(t *tally, z sizes) {
+	d.cutTitle(z)
 	for i := range d.blocks {
 		d.context(d.blocks[i].head, z)
 	}
@@ -71,21 +78,54 @@ func (d *layout) countWords(t *tally, z sizes) {
 	}
 }
 
+// cutTitle settles what of a known title is context.
+func (d *layout) cutTitle(z sizes) {
+	if d.known == nil {
+		return
+	}
+	d.known.alone = d.known.cut(d.heads[0], z.context)
+	d.known.above = d.known.cut(d.heads[0], z.outer)
+}
+
+// cut is the beginning of the title in at most so many pieces, and at least one word.
+func (k *known) cut(of heading, limit int) form {
+	if of.pieces <= limit {
+		return form{of.title, of.pieces}
+	}
+	end, pieces := 0, 0
+	for _, c := range k.words {
+		if end > 0 && pieces+c.pieces > limit {
+			break
+		}
+		end, pieces = c.at.end, pieces+c.pieces
+	}
+	return form{of.title[:end], pieces}
+}
+
 // context is what stands above a section, with its word pieces. It marks the
 // headings in it as used.
 func (d *layout) context(head int, z sizes) (string, int) {
 	var names []string
-	n := 0
+	n, full, title := 0, false, d.titleOver(head)
+	if title != nil {
+		n = title.pieces // it is in the context, whatever else is
+	}
 	for h := head; h >= 0; h = d.heads[h].parent {
+		if h == 0 && title != nil {
+			d.heads[0].used = d.heads[0].used || title.text == d.heads[0].title
+			names = append(names, title.text)
+			break
+		}
 		limit, need := z.outer, d.heads[h].pieces+1 // the separator is a piece
 		if len(names) == 0 {
-			limit, need = z.context, need-1
-		}
-		if n+need > limit {
-			if h == head {
-				continue
+			limit = z.context
+			if title == nil {
+				need--
 			}
-			break
+		}
+		if full || n+need > limit {
+			full = full || h != head
+			continue
 		}
 		n += need
 		d.heads[h].used = true
@@ -93,6 +133,22 @@ func (d *layout) context(head int, z sizes) (string, int) {
 	}
 	slices.Reverse(names)
 	return strings.Join(names, " > "), n
+}
+
+// titleOver is what is said of a known title that a heading is or stands under; nil: there
+// is none.
+func (d *layout) titleOver(head int) *form {
+	root := head
+	for root > 0 {
+		root = d.heads[root].parent
+	}
+	switch {
+	case d.known == nil || root < 0:
+		return nil
+	case head == 0:
+		return &d.known.alone
+	}
+	return &d.known.above
 }
 
 // headerPieces is what a table's header row costs later chunks; 0: not carried.
@@ -312,7 +368,13 @@ func (d *layout) pack(z sizes) []port.Chunk {
 			}
 			at, c := span{us[i].at.start, us[j-1].at.end}, context
 			if from := d.titleAbove(b); done == 0 && from >= 0 && at.end-from <= z.bytes {
-				at.start, c = from, ""
+				at.start = from
+				c, _ = d.context(d.heads[b.head].parent, z)
+				if d.known != nil && d.known.opens == from {
+					c = ""
+				}
+			} else if done == 0 && d.opens(b) {
+				c = ""
 			}
 			if us[i].header != "" {
 				c = strings.TrimPrefix(c+"\n"+us[i].header, "\n")
@@ -332,10 +394,15 @@ func (d *layout) titleAbove(b *block) int {
 		return -1
 	}
 	title := d.heads[b.head].at
-	if strings.TrimSpace(d.doc[title.end:b.parts[0].at.start]) != "" {
+	if title.end > b.parts[0].at.start || strings.TrimSpace(d.doc[title.end:b.parts[0].at.start]) != "" {
 		return -1
 	}
 	return title.start
+}
+
+// opens reports whether a block begins the text with the words of a known title.
+func (d *layout) opens(b *block) bool {
+	return d.known != nil && d.known.opens == b.parts[0].at.start
 }
 
 // overlap is where the chunk after us[i:j] starts: at j, or some sentences before.
@@ -355,13 +422,16 @@ func overlap(us []unit, i, j, room int, z sizes) int {
 	return from
 }
 
-// whole makes one chunk of a text that fits, headings and all.
+// whole makes one chunk of a text that fits, headings and all, under its known title.
 func (d *layout) whole(z sizes) (port.Chunk, bool) {
 	at, ok := trim(d.doc, span{0, len(d.doc)})
 	if !ok || at.end-at.start > z.bytes {
 		return port.Chunk{}, false
 	}
-	n := d.markup
+	n, context := d.markup, ""
+	if d.known != nil && d.known.opens < 0 {
+		context, n = d.heads[0].title, n+d.heads[0].pieces
+	}
 	for _, h := range d.heads {
 		if h.used && h.at.end > 0 { // the others are blocks
 			n += h.pieces
@@ -376,5 +446,5 @@ func (d *layout) whole(z sizes) (port.Chunk, bool) {
 			}
 		}
 	}
-	return port.Chunk{Start: at.start, End: at.end, Hash: hash("", d.doc[at.start:at.end])}, true
+	return port.Chunk{Start: at.start, End: at.end, Context: context, Hash: hash(context, d.doc[at.start:at.end])}, true
 }

@@ -20,7 +20,7 @@ func each(n int) chunk.Counter {
 
 func slicesOf(t *testing.T, text string, count chunk.Counter, o chunk.Options) []string {
 	t.Helper()
-	out, err := chunk.Split(t.Context(), []string{text}, count, o)
+	out, err := chunk.Split(t.Context(), chunk.Untitled(text), count, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestPacking(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			same(t, tt.name, tt.want, slicesOf(t, tt.text, chunk.Approximate, tt.opt))
-			check(t, tt.text, tt.opt)
+			check(t, chunk.Document{Text: tt.text}, tt.opt)
 		})
 	}
 }
@@ -116,7 +116,7 @@ func TestHeaderRows(t *testing.T) {
 		for _, c := range split(t, text, sized(64)) {
 			out = append(out, c.Context)
 		}
-		check(t, text, sized(64))
+		check(t, chunk.Document{Text: text}, sized(64))
 		return out
 	}
 	ten := "|" + words(10, "h") + "|"
@@ -152,7 +152,7 @@ func TestBytes(t *testing.T) {
 	}
 
 	longest := 0
-	if _, err := chunk.Split(t.Context(), []string{fill(2048, "x ") + "\n\n" + fill(2049, "x ")},
+	if _, err := chunk.Split(t.Context(), chunk.Untitled(fill(2048, "x ")+"\n\n"+fill(2049, "x ")),
 		func(ctx context.Context, texts []string) ([]int, error) {
 			for _, s := range texts {
 				longest = max(longest, len(s))
@@ -225,14 +225,14 @@ func TestCallsAreFilled(t *testing.T) {
 	}
 	sentence := words(63, "a") + " ."                    // 127 bytes
 	doc := strings.Repeat(sentence[:126]+"b.\n\n", 2049) // 2,048 sentences of 128 bytes have 256 KiB
-	if _, err := chunk.Split(t.Context(), []string{doc}, record, chunk.Default()); err != nil {
+	if _, err := chunk.Split(t.Context(), chunk.Untitled(doc), record, chunk.Default()); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(bytes, []int{256 << 10, 128}) {
 		t.Errorf("calls of %v bytes", bytes)
 	}
 	texts = nil
-	if _, err := chunk.Split(t.Context(), []string{strings.Repeat("a\n\n", 4097)}, record, chunk.Default()); err != nil {
+	if _, err := chunk.Split(t.Context(), chunk.Untitled(strings.Repeat("a\n\n", 4097)), record, chunk.Default()); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(texts, []int{4096, 1}) {
@@ -240,7 +240,8 @@ func TestCallsAreFilled(t *testing.T) {
 	}
 	// A sentence longer than a call, where chunks may be that long, is a call of its own.
 	bytes, texts = nil, nil
-	if _, err := chunk.Split(t.Context(), []string{strings.Repeat("a", 300<<10) + ". Bee."}, record, sized(10000)); err != nil {
+	long := chunk.Untitled(strings.Repeat("a", 300<<10) + ". Bee.")
+	if _, err := chunk.Split(t.Context(), long, record, sized(10000)); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(texts, []int{1, 1}) {

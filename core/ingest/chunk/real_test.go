@@ -49,7 +49,7 @@ func TestRealText(t *testing.T) {
 				if d.Title != "" {
 					text = "# " + d.Title + "\n\n" + text
 				}
-				check(t, text, chunk.Default())
+				check(t, chunk.Document{Text: text}, chunk.Default())
 				docs++
 				cs := split(t, text, chunk.Default())
 				full := make([]string, len(cs))

@@ -12,6 +12,7 @@ import (
 	"hash"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -38,7 +39,7 @@ type Collection struct {
 // Document is one document as it is written.
 type Document struct {
 	ID       string          // safe as a document id
-	Text     string          // "# title", empty line, text
+	Text     string          // with its title as Titles say
 	Metadata json.RawMessage // nil: none
 	User     string          // meta.user, "" where the set has no users
 	Time     time.Time       // meta.time; zero: none
@@ -101,14 +102,39 @@ func parseTime(s string) time.Time {
 	return time.Time{}
 }
 
-// Load reads a folder with corpus.jsonl, queries.jsonl, each plain or gzipped,
-// and qrels.tsv. A title becomes the first heading of its text, or with plainTitles a line
-// of its own before it, as most people write one.
-func Load(dir string, plainTitles bool) (*Collection, error) {
-	heading := "# "
-	if plainTitles {
-		heading = ""
+// Titles say where the titles of documents are written.
+type Titles string
+
+// The places of a title.
+const (
+	TitleHeading  Titles = "heading"  // the text's first heading, which is what imports and files make of it
+	TitleLine     Titles = "line"     // a line of its own before the text, as most people write one
+	TitleMetadata Titles = "metadata" // metadata.title alone
+	TitleNone     Titles = "none"     // left out
+)
+
+// AllTitles lists them.
+func AllTitles() []Titles { return []Titles{TitleHeading, TitleLine, TitleMetadata, TitleNone} }
+
+// put writes a title into a document and its metadata. One without a text is its title.
+func (t Titles) put(title string, d *Document, metadata map[string]any) {
+	if strings.TrimSpace(d.Text) == "" && (t == TitleMetadata || t == TitleNone) {
+		d.Text = title
 	}
+	switch t {
+	case TitleHeading:
+		d.Text = "# " + title + "\n\n" + d.Text
+	case TitleLine:
+		d.Text = title + "\n\n" + d.Text
+	case TitleMetadata:
+		metadata["title"] = title
+	case TitleNone:
+	}
+}
+
+// Load reads a folder with corpus.jsonl, queries.jsonl, each plain or gzipped,
+// and qrels.tsv.
+func Load(dir string, titles Titles) (*Collection, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("load %s: %w", dir, err)
@@ -131,14 +157,16 @@ func Load(dir string, plainTitles bool) (*Collection, error) {
 		ids[r.id()] = safe
 		d := Document{ID: safe, Text: r.Text, User: r.meta("user")}
 		d.Time = parseTime(r.meta("time"))
+		metadata := map[string]any{}
+		maps.Copy(metadata, r.Meta)
 		if r.Title != "" {
-			d.Text = heading + r.Title + "\n\n" + r.Text
+			titles.put(r.Title, &d, metadata)
 		}
 		if strings.TrimSpace(d.Text) == "" {
 			return nil // nothing to find; collections have such documents
 		}
-		if len(r.Meta) > 0 {
-			if d.Metadata, err = json.Marshal(r.Meta); err != nil {
+		if len(metadata) > 0 {
+			if d.Metadata, err = json.Marshal(metadata); err != nil {
 				return err
 			}
 		}

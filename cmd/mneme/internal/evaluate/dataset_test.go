@@ -46,7 +46,7 @@ const (
 
 func TestLoad(t *testing.T) {
 	c, err := evaluate.Load(folder(t,
-		map[string]string{"corpus.jsonl.gz": corpus, "queries.jsonl": queries, "qrels.tsv": qrels}), false)
+		map[string]string{"corpus.jsonl.gz": corpus, "queries.jsonl": queries, "qrels.tsv": qrels}), evaluate.TitleHeading)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,9 +71,34 @@ func TestLoad(t *testing.T) {
 	}
 	other, err := evaluate.Load(folder(t,
 		map[string]string{"corpus.jsonl": corpus + `{"id":"c","text":"z"}`, "queries.jsonl.gz": queries,
-			"qrels.tsv": qrels}), false)
+			"qrels.tsv": qrels}), evaluate.TitleHeading)
 	if err != nil || other.Digest == c.Digest {
 		t.Errorf("another corpus has the same digest, %v", err)
+	}
+}
+
+func TestTitles(t *testing.T) {
+	dir := folder(t, map[string]string{"queries.jsonl": queries, "qrels.tsv": qrels,
+		"corpus.jsonl": corpus + `{"id":"c","title":"Alone","text":""}` + "\n"})
+	digests := map[string]bool{}
+	for titles, want := range map[evaluate.Titles][3]string{
+		evaluate.TitleHeading:  {"# T\n\nx", `{"user":"u1"}`, "# Alone\n\n"},
+		evaluate.TitleLine:     {"T\n\nx", `{"user":"u1"}`, "Alone\n\n"},
+		evaluate.TitleMetadata: {"x", `{"title":"T","user":"u1"}`, "Alone"},
+		evaluate.TitleNone:     {"x", `{"user":"u1"}`, "Alone"},
+	} {
+		c, err := evaluate.Load(dir, titles)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := [3]string{c.Corpus[0].Text, string(c.Corpus[0].Metadata), c.Corpus[2].Text}; got != want ||
+			c.Corpus[1].Text != "y" || c.Corpus[1].Metadata != nil {
+			t.Errorf("%s: %q, want %q", titles, got, want)
+		}
+		digests[c.Digest] = true
+	}
+	if len(digests) != len(evaluate.AllTitles()) {
+		t.Errorf("%d corpora have %d digests", len(evaluate.AllTitles()), len(digests))
 	}
 }
 
@@ -89,13 +114,14 @@ func TestLoadSaysWhereItFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := evaluate.Load(folder(t,
-				map[string]string{"corpus.jsonl": c.corpus, "queries.jsonl": c.queries, "qrels.tsv": c.qrels}), false)
+				map[string]string{"corpus.jsonl": c.corpus, "queries.jsonl": c.queries, "qrels.tsv": c.qrels}),
+				evaluate.TitleHeading)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v does not say %q", err, c.want)
 			}
 		})
 	}
-	if _, err := evaluate.Load(filepath.Join(t.TempDir(), "absent"), false); err == nil {
+	if _, err := evaluate.Load(filepath.Join(t.TempDir(), "absent"), evaluate.TitleHeading); err == nil {
 		t.Error("an absent folder was loaded")
 	}
 }

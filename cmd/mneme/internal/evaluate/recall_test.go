@@ -128,7 +128,7 @@ func TestMeasureRecall(t *testing.T) {
 			"of another user: 0 of 2 right, 1 wrong, 1 abstained, 1 ask"}},
 	} {
 		set, err := evaluate.Load(folder(t, map[string]string{"corpus.jsonl": chats, "queries.jsonl": c.queries,
-			"qrels.tsv": judged}), false)
+			"qrels.tsv": judged}), evaluate.TitleHeading)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +160,7 @@ func TestMeasureRecallRefuses(t *testing.T) {
 		"asked of none": {one, `{"id":"q1","text":"where","meta":{"user":"ann"}}`, cl, ""},
 	} {
 		set, err := evaluate.Load(folder(t, map[string]string{"corpus.jsonl": c.corpus, "queries.jsonl": c.queries,
-			"qrels.tsv": "query-id\tdoc-id\tscore\nq1\ta1\t1\n"}), false)
+			"qrels.tsv": "query-id\tdoc-id\tscore\nq1\ta1\t1\n"}), evaluate.TitleHeading)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,7 +181,7 @@ func TestMeasureRecallRefuses(t *testing.T) {
 func TestTheQuestionsOfRecall(t *testing.T) {
 	all := 0
 	for _, half := range []string{"tuned", "held-out"} {
-		c, err := evaluate.Load("../../../../core/memory/recall/testdata/"+half, false)
+		c, err := evaluate.Load("../../../../core/memory/recall/testdata/"+half, evaluate.TitleHeading)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -91,6 +92,19 @@ func tidy(t *testing.T, value any) {
 	}
 }
 
+// helm runs Helm.
+func helm(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join(root, ".cache", "helm", "helm"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		harness.Missing(t, "no Helm in .cache/helm: make chart-tools installs it")
+	}
+	return exec.CommandContext(t.Context(), path, args...)
+}
+
 // chart renders the chart with some values.
 func chart(t *testing.T, values ...string) map[string]object {
 	t.Helper()
@@ -99,9 +113,33 @@ func chart(t *testing.T, values ...string) map[string]object {
 		args = append(args, "--set", v)
 	}
 	found := map[string]object{}
-	objects(t, harness.Succeed(t, exec.CommandContext(t.Context(), tool(t, "helm"), args...)).Stdout, found)
+	objects(t, harness.Succeed(t, helm(t, args...)).Stdout, found)
 	return found
 }
+
+// chartOf is a copy of the chart whose own values have a mode: linting takes no others.
+func chartOf(t *testing.T, mode string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "mneme") // as the chart is named
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join(root, "deploy/helm/mneme"))); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "values.yaml")
+	values, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := modeLine.ReplaceAll(values, []byte("mode: "+mode))
+	if !modeLine.Match(values) {
+		t.Fatalf("%s has no mode", file)
+	}
+	if err := os.WriteFile(file, changed, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+var modeLine = regexp.MustCompile(`(?m)^mode: \w+`)
 
 // With its standard values the chart makes what the manifests have, in both shapes.
 func TestTheChartIsTheManifests(t *testing.T) {
@@ -131,9 +169,7 @@ func TestTheChartIsTheManifests(t *testing.T) {
 					t.Errorf("the chart makes %s", name)
 				}
 			}
-			helm := exec.CommandContext(t.Context(), tool(t, "helm"), "lint", "--strict", "--set", "mode="+mode,
-				filepath.Join(root, "deploy/helm/mneme"))
-			harness.Succeed(t, helm)
+			harness.Succeed(t, helm(t, "lint", chartOf(t, mode)))
 			configured(t, got["ConfigMap mneme"])
 		})
 	}
@@ -173,6 +209,19 @@ func configured(t *testing.T, o object) {
 	site.Mneme("config", "lint")
 }
 
+// A chart that is wrong does not pass.
+func TestLintOfTheChartFinds(t *testing.T) {
+	harness.Outside(t)
+	dir := chartOf(t, "single")
+	broken := []byte("kind: {{ .Values.none.such }}\n")
+	if err := os.WriteFile(filepath.Join(dir, "templates", "broken.yaml"), broken, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := harness.Run(t, helm(t, "lint", dir)); r.Code == 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
 // What values change is changed, and what they cannot be is refused with their names.
 func TestValuesOfTheChart(t *testing.T) {
 	harness.Outside(t)
@@ -200,8 +249,7 @@ func TestValuesOfTheChart(t *testing.T) {
 	}
 	for value, says := range map[string]string{"mode=both": "/mode", "sclaed.replicas=2": "sclaed", "host=a b": "/host",
 		"scaled.autoscaling.minReplicas=0": "minReplicas"} {
-		r := harness.Run(t, exec.CommandContext(t.Context(), tool(t, "helm"), "template", "mneme",
-			filepath.Join(root, "deploy/helm/mneme"), "--set", value))
+		r := harness.Run(t, helm(t, "template", "mneme", filepath.Join(root, "deploy/helm/mneme"), "--set", value))
 		if r.Code == 0 || !strings.Contains(r.Stderr, says) {
 			t.Errorf("%s: %+v", value, r)
 		}
