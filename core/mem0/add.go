@@ -89,7 +89,8 @@ func (m Moment) MarshalJSON() ([]byte, error) { return m.Time.MarshalJSON() }
 // JSONSchema implements op.Schemer.
 func (m *Moment) JSONSchema() string {
 	return `{"title": "Moment", "description": "Unix seconds, or an RFC 3339 date-time.",
-		"anyOf": [{"type": "number", "minimum": -62135596800, "maximum": 62135596800}, {"type": "string", "format": "date-time"}]}`
+		"anyOf": [{"type": "number", "minimum": -62135596800, "maximum": 62135596800},
+			{"type": "string", "format": "date-time"}]}`
 }
 
 // text is the time as the memory API takes it; nil for none.
@@ -131,10 +132,12 @@ func (c *Content) UnmarshalJSON(b []byte) error {
 
 // JSONSchema implements op.Schemer.
 func (c *Content) JSONSchema() string {
-	return `{"title": "Message content", "description": "A text, or parts of type text, which are joined by line breaks.", "anyOf": [
+	return `{"title": "Message content", "description": "A text, or parts of type text, which are joined by line breaks.",
+		"anyOf": [
 		{"type": "string", "pattern": "^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$"},
 		{"type": "array", "minItems": 1, "items": {"type": "object", "required": ["type", "text"], "additionalProperties": false,
-			"properties": {"type": {"type": "string", "enum": ["text"]}, "text": {"type": "string", "pattern": "^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$"}}}}]}`
+			"properties": {"type": {"type": "string", "enum": ["text"]},
+				"text": {"type": "string", "pattern": "^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$"}}}}]}`
 }
 
 // Message is one turn of a conversation.

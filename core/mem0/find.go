@@ -256,7 +256,8 @@ func findOperations() []op.Op[*Service] {
 	search.Description = "Vector and full-text search, as `POST /api/v1/search` does it, with conditions on metadata."
 	search.MaxBody = filterBody
 	list := with(spec("list", "POST", "/v3/memories", "List memories, newest first"), codes...)
-	list.Description = "Counting reads the heads of all memories of the end user: `GET /api/v1/memories` is cheaper where there are many."
+	list.Description = "Counting reads the heads of all memories of the end user: " +
+		"`GET /api/v1/memories` is cheaper where there are many."
 	list.MaxBody, list.BodyOptional = filterBody, true
 	return []op.Op[*Service]{op.Define(search, (*Service).Search), op.Define(list, (*Service).List)}
 }

@@ -66,7 +66,8 @@ func texts(r *coretest.Reply) string {
 func filled(t *testing.T) *site {
 	t.Helper()
 	s := open(t)
-	s.add(object{"user_id": "ann", "run_id": "r1", "metadata": object{"kind": "a", "n": 1}, "timestamp": 1700000000}, "apple tart").OK()
+	s.add(object{"user_id": "ann", "run_id": "r1", "metadata": object{"kind": "a", "n": 1}, "timestamp": 1700000000},
+		"apple tart").OK()
 	s.add(object{"user_id": "ann", "agent_id": "bot", "metadata": object{"kind": "b"}}, "pear tart").OK()
 	s.add(object{"filters": object{"user_id": "ann"}, "app_id": "web"}, "plum tart").OK()
 	s.add(object{"user_id": "ben"}, "fig tart").OK()
@@ -138,7 +139,8 @@ func TestFilters(t *testing.T) {
 		}
 	}
 	s.search(object{"query": "a"}).Fails(fault.InvalidRequest, "whose memories")
-	s.search(object{"query": "a", "filters": object{"metadata": object{"a": 1}}}).Fails(fault.InvalidRequest, "user_id: is needed")
+	s.search(object{"query": "a", "filters": object{"metadata": object{"a": 1}}}).
+		Fails(fault.InvalidRequest, "user_id: is needed")
 	s.list(object{"filters": ann, "start_date": "2026-01-02", "end_date": "2026-01-01"}).Fails(fault.InvalidFilter, "ends before")
 }
 
@@ -164,8 +166,10 @@ func TestAdding(t *testing.T) {
 	s.add(object{"user_id": "ann", "infer": false}, "x").OK()
 	s.add(object{"user_id": "ann", "expiration_date": "2030-01-01"}, "x").Fails(fault.InvalidRequest, "until they are deleted")
 	s.add(object{}, "x").Fails(fault.InvalidRequest, "user_id: is needed")
-	s.add(object{"user_id": "ann", "filters": object{"user_id": "ben"}}, "x").Fails(fault.InvalidRequest, "one call is of one user")
-	s.add(object{"user_id": "ann", "filters": object{"metadata": object{"a": 1}}}, "x").Fails(fault.InvalidRequest, "may only name")
+	s.add(object{"user_id": "ann", "filters": object{"user_id": "ben"}}, "x").
+		Fails(fault.InvalidRequest, "one call is of one user")
+	s.add(object{"user_id": "ann", "filters": object{"metadata": object{"a": 1}}}, "x").
+		Fails(fault.InvalidRequest, "may only name")
 	s.add(object{"user_id": "ann", "metadata": object{"agent_id": "x"}}, "x").Fails(fault.InvalidRequest, "may not hold")
 	s.add(object{"user_id": "mem0-agent.bot"}, "x").Fails(fault.InvalidEndUserID, "may not begin")
 	s.add(object{"run_id": "a:b"}, "x").Fails(fault.InvalidRequest, "run_id: without a user_id")
@@ -188,8 +192,10 @@ func TestOneMemory(t *testing.T) {
 		"metadata": {"kind": "a", "role": "user"}, "categories": []}`, "created_at", "updated_at")
 	update(object{"text": "pear cake", "metadata": object{"shape": "round"}, "timestamp": "2024-05-01T10:00:00Z"}).
 		Answers(`{"id": "`+id+`", "memory": "pear cake", "user_id": "ann", "agent_id": "bot", "app_id": null, "run_id": "r",
-			"metadata": {"shape": "round", "role": "user"}, "categories": [], "created_at": "2024-05-01T10:00:00Z"}`, "updated_at")
-	if got := texts(s.search(object{"query": "pear", "filters": object{"user_id": "ann", "agent_id": "bot"}})); got != "pear cake" {
+			"metadata": {"shape": "round", "role": "user"}, "categories": [],
+			"created_at": "2024-05-01T10:00:00Z"}`, "updated_at")
+	found := s.search(object{"query": "pear", "filters": object{"user_id": "ann", "agent_id": "bot"}})
+	if got := texts(found); got != "pear cake" {
 		t.Errorf("after the update %q is found", got)
 	}
 	update(object{"metadata": object{"shape": "flat"}}).OK()
@@ -197,7 +203,8 @@ func TestOneMemory(t *testing.T) {
 		m["metadata"].(object)["shape"] != "flat" {
 		t.Errorf("%v", m)
 	}
-	if again := s.add(object{"user_id": "ann", "run_id": "r"}, "pear cake").List("results")[0]; again["event"] != "NOOP" || again["id"] != id {
+	again := s.add(object{"user_id": "ann", "run_id": "r"}, "pear cake").List("results")[0]
+	if again["event"] != "NOOP" || again["id"] != id {
 		t.Errorf("what was changed to the same text is kept twice: %v", again)
 	}
 	update(object{"metadata": object{"agent_id": "x"}}).Fails(fault.InvalidRequest, "may not hold")
@@ -229,7 +236,8 @@ func TestPagesBatchesAndEntities(t *testing.T) {
 		r.JSON["previous"] != "/v3/memories/?page=1&page_size=2" {
 		t.Errorf("%s", r.Body)
 	}
-	if r := page(1, 2); len(r.List("results")) != 2 || r.JSON["next"] != "/v3/memories/?page=2&page_size=2" || r.JSON["previous"] != nil {
+	if r := page(1, 2); len(r.List("results")) != 2 || r.JSON["next"] != "/v3/memories/?page=2&page_size=2" ||
+		r.JSON["previous"] != nil {
 		t.Errorf("%s", r.Body)
 	}
 	ids := coretest.Column(page(1, 100).List("results"), "id")
@@ -273,7 +281,8 @@ func TestPagesBatchesAndEntities(t *testing.T) {
 	}
 	no, run, user := "none", "r1", "ann"
 	all := func(run *string) *coretest.Reply {
-		return coretest.Ask(s.ctx, t, s.service.DeleteAll, nil, func(in *mem0.DeleteAllRequest) { in.UserID, in.RunID = &user, run })
+		return coretest.Ask(s.ctx, t, s.service.DeleteAll, nil,
+			func(in *mem0.DeleteAllRequest) { in.UserID, in.RunID = &user, run })
 	}
 	if all(&no).OK(); texts(page(1, 100)) != "apple tart" {
 		t.Error("another run's memories were deleted")
@@ -295,7 +304,8 @@ func TestPagesBatchesAndEntities(t *testing.T) {
 }
 
 func TestWhatIsOff(t *testing.T) {
-	if err := mem0.New(false, nil).Available(); fault.CodeOf(err) != fault.NotFound || !strings.Contains(err.Error(), "protocols.mem0") {
+	err := mem0.New(false, nil).Available()
+	if fault.CodeOf(err) != fault.NotFound || !strings.Contains(err.Error(), "protocols.mem0") {
 		t.Error(err)
 	}
 	if mem0.New(false, nil).Absent() != nil || len(mem0.New(true, nil).Absent()) < 12 {

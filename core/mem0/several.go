@@ -178,7 +178,8 @@ func severalOperations() []op.Op[*Service] {
 		fault.Upstream)
 	update.Description = "One after the other, once all of them are there."
 	update.MaxBody = addBody
-	remove := with(writing("batch.delete", "DELETE", "/v1/batch", "Delete up to 100 memories"), fault.MemoryNotFound, fault.Conflict)
+	remove := with(writing("batch.delete", "DELETE", "/v1/batch", "Delete up to 100 memories"),
+		fault.MemoryNotFound, fault.Conflict)
 	remove.Description = "Once all of them are there."
 	remove.MaxBody = filterBody
 	for _, s := range []*op.Spec{&all, &update, &remove} {

@@ -60,8 +60,8 @@ func (g Group) Text() string {
 		return "Embeddings, models and searches of vector stores as OpenAI's clients ask for them, with its errors. " +
 			"See docs/openai.md."
 	case ForMem0:
-		return "Memories as the clients of mem0's platform ask for them, with its errors; paths end in a slash where these send " +
-			"one. See docs/mem0.md."
+		return "Memories as the clients of mem0's platform ask for them, with its errors; paths end in a slash where " +
+			"these send one. See docs/mem0.md."
 	case Sources:
 		return "Apps connected to the service, each of which syncs into a namespace. While sources are unavailable, " +
 			"every route answers 503."
