@@ -3,6 +3,7 @@ package configs
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -93,6 +94,9 @@ func Load(r *registry.Registry, s Source) (*Config, error) {
 
 func readFile(path string) ([]byte, error) {
 	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read configuration: %w; name a file that is there with --config or MNEME_CONFIG", err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read configuration: %w", err)
 	}

@@ -202,4 +202,8 @@ func TestConfigurationIsAFolder(t *testing.T) {
 		!strings.Contains(r.Stderr, dir+" is a folder; name the file in it") {
 		t.Errorf("a folder for a configuration: %d, %q", r.Code, r.Stderr)
 	}
+	if r := mneme(t, "serve", "--config", filepath.Join(dir, "none")); r.Code != 1 ||
+		!strings.Contains(r.Stderr, "name a file that is there with --config or MNEME_CONFIG") {
+		t.Errorf("no configuration: %d, %q", r.Code, r.Stderr)
+	}
 }

@@ -147,7 +147,10 @@ func (x *examination) folder(dir string) {
 		}
 		dir = parent
 	case err != nil:
-		x.fail("data", "%v; check the folder's permissions", err)
+		if why := datadir.Usable(dir); why != nil {
+			err = why
+		}
+		x.fail("data", "%v", err)
 		return
 	case !info.IsDir():
 		x.fail("data", "%s is not a folder; name another with --data", dir)
@@ -181,7 +184,11 @@ func (x *examination) folder(dir string) {
 func (x *examination) sealing(cfg *configs.Config) {
 	keys, err := app.SealingKeys(cfg)
 	file := app.SealingKeyFile(cfg)
+	var path *fs.PathError
 	switch {
+	case errors.As(err, &path):
+		x.fail("secrets", "%v; this user has to be able to read that file", err)
+		return
 	case err != nil:
 		x.fail("secrets", "%v; 'mneme seal key' prints a new key, which opens nothing that is sealed already", err)
 		return

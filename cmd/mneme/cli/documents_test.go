@@ -330,6 +330,11 @@ func TestDoctorAndModels(t *testing.T) {
 	if r := mneme(t, "doctor", "--data", file); r.Code != 1 || !strings.Contains(r.Stdout, "FAIL  data") {
 		t.Errorf("a file for a folder: %+v", r)
 	}
+	if r := mneme(t, "doctor", "--data", filepath.Join(file, "below")); r.Code != 1 ||
+		!strings.Contains(r.Stdout, "would lie below a file; name another with --data") ||
+		!strings.Contains(r.Stdout, "this user has to be able to read that file") {
+		t.Errorf("a folder below a file: %+v", r)
+	}
 	write(t, filepath.Join(data, "mneme.db"),
 		"this is no database, whatever its name says; it is long enough to be looked at as one")
 	if r := mneme(t, "doctor", "--data", data, "--config", keywordOnly(t)); r.Code != 1 ||

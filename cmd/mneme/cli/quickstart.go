@@ -77,7 +77,7 @@ quickstart.key, stays the same. When the default port is taken, another one is c
 			if err != nil {
 				return err
 			}
-			rest, err := c.tour(ctx, a.URL(l), key, cfg.Server.TLS.Cert)
+			rest, err := c.tour(ctx, a, a.URL(l), key, cfg.Server.TLS.Cert)
 			if err != nil {
 				return err
 			}
@@ -130,7 +130,7 @@ func (c *command) listenNear(ctx context.Context, addr string, free bool) (net.L
 
 // tour imports the first of the samples, asks the first question of them and shows how to go on: a
 // small machine takes most of its time for the rest, which is the caller's to import, once.
-func (c *command) tour(ctx context.Context, url, key, certificate string) (rest func() error, err error) {
+func (c *command) tour(ctx context.Context, a *app.App, url, key, certificate string) (rest func() error, err error) {
 	cl, err := client.New(url, key)
 	if err != nil {
 		return nil, err
@@ -149,6 +149,12 @@ func (c *command) tour(ctx context.Context, url, key, certificate string) (rest 
 	add := func(files []importer.File) error {
 		im := importer.Importer{Writer: &documentWriter{cl}, Namespace: quickstartNamespace,
 			Workers: 2, BatchDocs: 4, Strict: true}
+		im.Hopeless = func(error) error { // a full disk, for one, gets no emptier while somebody waits for a first answer
+			if err := a.Stores(ctx); err != nil {
+				return fmt.Errorf("%w; mend that, or name another data folder with --data", err)
+			}
+			return nil
+		}
 		if _, err := runImport(ctx, c, im, files); err != nil {
 			return fmt.Errorf("import the sample documents: %w", err)
 		}

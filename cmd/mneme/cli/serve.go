@@ -17,6 +17,7 @@ import (
 	"github.com/DeRuina/timberjack"
 	"github.com/spf13/cobra"
 
+	"github.com/mnemehq/mneme/adapters/disk"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/app"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/datadir"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/service"
@@ -68,10 +69,14 @@ can change in a running server does, and the log says what needs a restart.`,
 
 // openLog opens a log file of which a new one is begun when it is large.
 func openLog(path string) (io.WriteCloser, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	dir, err := filepath.Abs(filepath.Dir(path))
+	if err == nil { // as a rule one in the data folder, which it makes on the way
+		err = disk.MakeDir(disk.OS(), dir)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("make the folder of the log: %w; name a file that this user may write with --log-file", err)
 	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600) // to say now what is wrong with it
+	file, err := disk.OpenPrivate(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY) // to say now what is wrong with it
 	if err != nil {
 		return nil, fmt.Errorf("open the log: %w; name a file that this user may write with --log-file", err)
 	}

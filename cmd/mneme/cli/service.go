@@ -21,7 +21,7 @@ type serviceOptions struct {
 }
 
 func (o *serviceOptions) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&o.name, "name", "mneme", "name of the service")
+	cmd.Flags().StringVar(&o.name, "name", serviceName, "name of the service")
 	cmd.Flags().BoolVar(&o.system, "system", false, "a service of the machine, not of this user")
 }
 
@@ -36,19 +36,30 @@ func (c *command) serviceCommand() *cobra.Command {
 			func(m *service.Manager) error { return m.Uninstall() }))
 }
 
-// dataOfService is the folder that a service keeps its data in unless it is told another one.
+// serviceName is what a service is called unless it is given a name.
+const serviceName = "mneme"
+
+// dataOfService is the folder that a service keeps its data in unless it is told another one. Each has its own.
 func (c *command) dataOfService(o serviceOptions) (string, error) {
-	switch {
-	case c.dataDir != "":
+	if c.dataDir != "" {
 		dir, err := filepath.Abs(c.dataDir)
 		if err != nil {
 			return "", fmt.Errorf("data folder: %w", err)
 		}
 		return dir, nil
-	case o.system:
-		return systemDataDir(runtime.GOOS, os.Getenv)
 	}
-	return userDataDir()
+	find := userDataDir
+	if o.system {
+		find = func() (string, error) { return systemDataDir(runtime.GOOS, os.Getenv) }
+	}
+	dir, err := find()
+	switch {
+	case err != nil || o.name == serviceName:
+		return dir, err
+	case o.system && runtime.GOOS == "linux": // as systemd names it
+		return filepath.Join(filepath.Dir(dir), o.name), nil
+	}
+	return dir + "-" + o.name, nil
 }
 
 // spec is the service that the options describe.
@@ -227,7 +238,7 @@ func (c *command) serviceStatusCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			data := service.DataIn(m.Installed())
+			data := m.Data()
 			if data == "" {
 				if data, err = c.dataOfService(o); err != nil {
 					return err

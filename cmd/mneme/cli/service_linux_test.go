@@ -47,6 +47,8 @@ func TestService(t *testing.T) {
 	}
 	expect(1, "is installed already ("+unit+")", "install")
 	expect(0, "service other is installed", "install", "--name", "other", "--data", filepath.Join(home, "other"), "--no-start")
+	expect(0, `"serve" "--data" "`+data+`-third" "--log`, "install", "--name", "third", "--log-level", "warn", "--dry-run")
+	expect(1, "data     /var/lib/third\n", "status", "--name", "third", "--system")
 	expect(1, "nowhere: no server runs", "status")
 	server := (&harness.Site{T: t, Data: data}).Serve()
 	if r := expect(1, "listens  "+server.URL, "status"); !strings.Contains(r.Stdout, "data     "+data+"\n") {

@@ -81,6 +81,7 @@ type App struct {
 
 	settings Settings
 	lock     *datadir.Lock
+	store    port.DocumentStore
 	models   map[string]port.Model
 	stopping atomic.Bool
 	cert     *certificate                  // nil: plain http is served
@@ -148,6 +149,7 @@ func Open(ctx context.Context, s Settings) (_ *App, err error) {
 	if err := a.openEngine(ctx, parts, sent.Tracer); err != nil {
 		return nil, err
 	}
+	a.store = parts.store
 	if a.Handler, err = a.handler(ctx); err != nil {
 		return nil, err
 	}
@@ -156,6 +158,9 @@ func Open(ctx context.Context, s Settings) (_ *App, err error) {
 	}
 	return a, nil
 }
+
+// Stores says why nothing can be stored now; nil: it can.
+func (a *App) Stores(ctx context.Context) error { return a.store.Ping(ctx) }
 
 // parts is what the configuration names, opened.
 type parts struct {

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -198,6 +199,52 @@ func TestTheRestStays(t *testing.T) {
 			if strings.Contains(c.before, "its comment") && (!strings.Contains(string(out), "// its comment") ||
 				!strings.Contains(string(out), "// last")) {
 				t.Errorf("comments went with the entry:\n%s", out)
+			}
+		})
+	}
+}
+
+// Wherever an entry stands among others, it goes with its line and its comma, and with nothing else.
+func TestOneAmongOthers(t *testing.T) {
+	const (
+		servers = `{"mcpServers": %s}`
+		inputs  = `{"servers": {%s}, "inputs": %s}`
+		ask     = `{"id": "mneme-key"}`
+	)
+	for name, c := range map[string]struct{ client, before, after string }{
+		"alone":              {"cursor", `{"mneme": {}}`, `{}`},
+		"first on a line":    {"cursor", `{"mneme": {}, "b": {}}`, `{ "b": {}}`},
+		"last on a line":     {"cursor", `{"a": {}, "mneme": {}}`, `{"a": {} }`},
+		"in the middle":      {"cursor", `{"a": {}, "mneme": {} , "b": {}}`, `{"a": {},   "b": {}}`},
+		"last with a comma":  {"cursor", `{"a": {}, "mneme": {},}`, `{"a": {}, }`},
+		"first of its lines": {"cursor", "{\n\t\"mneme\": {},\n\t\"b\": {}\n}", "{\n\t\"b\": {}\n}"},
+		"middle of its lines": {"cursor", "{\n \"a\": 1,\n \"mneme\": {},\n \"b\": {}\n}",
+			"{\n \"a\": 1,\n \"b\": {}\n}"},
+		"last of its lines": {"cursor", "{\r\n \"a\": 1,\r\n \"mneme\": {}\r\n}", "{\r\n \"a\": 1\r\n}"},
+		"behind a comment": {"cursor", "{/* m */\"mneme\": {}, // n\n\"b\": 1}",
+			"{/* m */ // n\n\"b\": 1}"},
+		"a secret first":       {"vscode", `[` + ask + `, {"id": "b"}]`, `[ {"id": "b"}]`},
+		"a secret last":        {"vscode", `[1, ` + ask + `]`, `[1 ]`},
+		"a secret with commas": {"vscode", `[1, ` + ask + `,]`, `[1, ]`},
+		"secrets of others":    {"vscode", `["mneme-key"]`, `["mneme-key"]`},
+		"no list of secrets":   {"vscode", ask, ask},
+		"a table first":        {"codex", "[mcp_servers.mneme]\na = 1\n[b]\nc = 1\n", "[b]\nc = 1\n"},
+		"a table between":      {"codex", "[a]\n\n[mcp_servers.mneme]\na = 1\n\n[[b]]\n[[b]]\n", "[a]\n\n[[b]]\n[[b]]\n"},
+		"a table of its own": {"codex", "[mcp_servers]\n[mcp_servers.mneme]\n[mcp_servers.mneme.env]\nA = 'b'\n",
+			"[mcp_servers]\n"},
+		"a table last": {"codex", "[a]\r\nb = 1\r\n\r\n[mcp_servers.mneme]\r\na = 1", "[a]\r\nb = 1\r\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before, after := c.before, c.after
+			switch c.client {
+			case "cursor":
+				before, after = fmt.Sprintf(servers, before), fmt.Sprintf(servers, after)
+			case "vscode":
+				before, after = fmt.Sprintf(inputs, `"mneme": {}`, before), fmt.Sprintf(inputs, "", after)
+			}
+			out, found, err := client(t, c.client).Remove([]byte(before), "mneme")
+			if err != nil || !found || string(out) != after {
+				t.Errorf("%v, %v\n%q\nwant\n%q", found, err, out, after)
 			}
 		})
 	}
@@ -552,6 +599,14 @@ func TestDiff(t *testing.T) {
 	want := "--- f\n+++ f\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+x\n 6\n 7\n 8\n"
 	if got != want {
 		t.Errorf("got\n%s", got)
+	}
+	got = clientconfig.Diff("f", []byte("1\n2\n3\n"), []byte("1\nx\ny\n2\n3\n"))
+	if want := "--- f\n+++ f\n@@ -1,3 +1,5 @@\n 1\n+x\n+y\n 2\n 3\n"; got != want {
+		t.Errorf("of lines that came in\n%s", got)
+	}
+	got = clientconfig.Diff("f", []byte("a\nb\na\nb\n"), []byte("a\nb\n"))
+	if want := "--- f\n+++ f\n@@ -1,4 +1,2 @@\n a\n b\n-a\n-b\n"; got != want {
+		t.Errorf("of lines that went\n%s", got)
 	}
 	if got := clientconfig.Diff("f", nil, []byte("a\n")); got != "--- f\n+++ f\n@@ -0,0 +1,1 @@\n+a\n" {
 		t.Errorf("of a new file\n%s", got)

@@ -155,9 +155,9 @@ func explain(file string, err error) error {
 	case errors.Is(err, fs.ErrPermission):
 		return fmt.Errorf("this user may not write %s; give yourself the right, or name another file with --file: %w", file, err)
 	case disk.ReadOnly(err):
-		return fmt.Errorf("%s is on a read-only file system: %w", file, err)
+		return fmt.Errorf("%s is on a read-only file system; name another file with --file: %w", file, err)
 	case disk.Full(err):
-		return fmt.Errorf("the disk that %s is on is full; nothing was changed: %w", file, err)
+		return fmt.Errorf("the disk that %s is on is full; nothing was changed, make room first: %w", file, err)
 	case strings.Contains(err.Error(), "not a directory"):
 		return fmt.Errorf("%s lies below a file, where a folder should be: %w", file, err)
 	}

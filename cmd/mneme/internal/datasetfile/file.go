@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"syscall"
 
 	"github.com/mnemehq/mneme/adapters/disk"
 	"github.com/mnemehq/mneme/core/dataset"
@@ -40,6 +41,7 @@ type Written struct {
 // .gz is compressed. An existing file is an error. A signature of sign, if it is not nil, stands
 // beside the file when it has its name.
 func Export(ctx context.Context, x *installation.Exporter, path string, resume bool, sign *Signer) (out Written, err error) {
+	defer func() { err = explain(path, err) }()
 	if err := checkFree(path); err != nil {
 		return out, err
 	}
@@ -83,6 +85,7 @@ func Export(ctx context.Context, x *installation.Exporter, path string, resume b
 // checks it on the way: what is not whole, or not as it was written, leaves the
 // file with ".part" at its end. progress gets the number of documents received so far.
 func Receive(r io.Reader, path string, sign *Signer, progress func(done, total int64)) (out Written, err error) {
+	defer func() { err = explain(path, err) }()
 	if err := checkFree(path); err != nil {
 		return out, err
 	}
@@ -130,7 +133,31 @@ func checkFree(path string) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return err
+	return fmt.Errorf("write the data set: %w", err)
+}
+
+// explain adds what to do about a file that can't be written.
+func explain(path string, err error) error {
+	var at *fs.PathError
+	if !errors.As(err, &at) || !strings.HasPrefix(at.Path, path) {
+		return err
+	}
+	remedy := ""
+	switch {
+	case disk.Full(err):
+		remedy = "make room, or name a file on another disk"
+	case disk.ReadOnly(err):
+		remedy = "name a file on a disk that can be written"
+	case errors.Is(err, fs.ErrPermission):
+		remedy = "name a file that this user may write"
+	case errors.Is(err, fs.ErrNotExist):
+		remedy = "make its folder first, or name another file"
+	case errors.Is(err, syscall.ENOTDIR):
+		remedy = "it would lie below a file; name another"
+	default:
+		return err
+	}
+	return fmt.Errorf("%w; %s", err, remedy)
 }
 
 // closeOnce closes a file that may be closed already.

@@ -79,6 +79,9 @@ type Importer struct {
 	Grace      time.Duration // for batches in flight when the context ends; 30 s
 	Strict     bool          // the first Problem ends the import
 
+	// Hopeless is asked before a batch is sent again; its error ends the import. nil: it is always hoped.
+	Hopeless func(error) error
+
 	// Called from several goroutines, never two at a time.
 	OnProgress func(Progress)
 	OnProblem  func(*Problem)
@@ -710,6 +713,11 @@ func (r *run) retry(fn func() error) error {
 		}
 		if try == r.Retries {
 			return fmt.Errorf("after %d tries: %w", try+1, err)
+		}
+		if r.Hopeless != nil {
+			if why := r.Hopeless(err); why != nil {
+				return why
+			}
 		}
 		r.mu.Lock()
 		r.progress.Retries++

@@ -302,6 +302,39 @@ func TestEndings(t *testing.T) {
 	}
 }
 
+// Before a batch is sent again, it is asked whether that is worth it.
+func TestHopeless(t *testing.T) {
+	for name, c := range map[string]struct {
+		hopeless error
+		tries    int
+	}{
+		"hope": {nil, 2},
+		"none": {errors.New("the disk is full"), 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			down, tries, asked := fault.New(fault.Unavailable, "down"), 0, 0
+			m := &memory{}
+			m.before = func([]Record) error {
+				if tries++; tries > 1 {
+					return nil
+				}
+				return down
+			}
+			im := m.importer()
+			im.Hopeless = func(err error) error {
+				if asked++; !errors.Is(err, down) {
+					t.Errorf("asked about %v", err)
+				}
+				return c.hopeless
+			}
+			_, err := im.Run(t.Context(), scan(t, tree(map[string]string{"a.md": "a"})))
+			if !errors.Is(err, c.hopeless) || tries != c.tries || asked != 1 {
+				t.Errorf("%v after %d tries, asked %d times", err, tries, asked)
+			}
+		})
+	}
+}
+
 func TestBadDocumentIsFound(t *testing.T) {
 	m := &memory{}
 	m.before = func(docs []Record) error {

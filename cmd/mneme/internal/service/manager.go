@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/kardianos/service"
+
+	"github.com/mnemehq/mneme/adapters/disk"
 )
 
 // State is how a service fares.
@@ -85,7 +87,6 @@ func forSystem(system string, s Spec) (*Manager, error) {
 		m.unit = Windows(s)
 		config.Option["OnFailure"] = "restart"
 		config.Option["OnFailureDelayDuration"] = "5s"
-		config.Option["DelayedAutoStart"] = true
 	default:
 		return nil, fmt.Errorf("services are not supported on %s; have what starts programs there run mneme serve", system)
 	}
@@ -102,7 +103,7 @@ func Windows(s Spec) string {
 		}
 		words = append(words, a)
 	}
-	return fmt.Sprintf("Name: %s\nDisplay name: Mneme\nDescription: %s\nAccount: %s\nStart: automatic, delayed\n"+
+	return fmt.Sprintf("Name: %s\nDisplay name: Mneme\nDescription: %s\nAccount: %s\nStart: automatic\n"+
 		"After a failure: start again after 5 s\nCommand line: %s\n", s.Name, Description, s.User, strings.Join(words, " "))
 }
 
@@ -115,16 +116,17 @@ func (m *Manager) Unit() string { return m.unit }
 // File is where it is installed; "": in no file.
 func (m *Manager) File() string { return m.file }
 
-// Installed reads the installed unit; "" where there is none, or none in a file.
-func (m *Manager) Installed() string {
+// Data is the data folder that the installed service was given; "" where it was given none, or where
+// there is no service.
+func (m *Manager) Data() string {
 	if m.file == "" {
-		return ""
+		return dataAmong(installedWords(m.spec.Name))
 	}
 	body, err := os.ReadFile(m.file)
 	if err != nil {
 		return ""
 	}
-	return string(body)
+	return DataIn(string(body))
 }
 
 // Install makes the service known to the system, which starts it with the machine or the
@@ -255,6 +257,8 @@ func (m *Manager) explain(what string, err error) error {
 		errors.As(err, &ended) && ended.ExitCode() == noRights:
 		return fmt.Errorf("%s the service: this user may not: services of the machine are for administrators (sudo), those of "+
 			"a user need no --system: %w", what, err)
+	case disk.Full(err):
+		return fmt.Errorf("%s the service: the disk is full; make room there: %w", what, err)
 	case ended != nil && runtime.GOOS == "linux": // its own words are lost
 		of, ask := "", "status "+m.spec.Name
 		if !m.spec.System {
@@ -308,18 +312,16 @@ func exitCode(err error) int {
 	return 0
 }
 
+// errUnmanaged is the error of a process that no manager has started, or one that sends signals.
+var errUnmanaged = errors.New("no manager calls this process")
+
 // Run runs the server, which ends in order when ctx does or the system's manager wants it to.
 func Run(ctx context.Context, run func(context.Context) error) error {
-	if runtime.GOOS != "windows" || service.Interactive() {
-		return run(ctx) // managers of other systems send signals
+	err := runManaged(ctx, run, os.Exit, dispatch)
+	if errors.Is(err, errUnmanaged) {
+		return run(ctx)
 	}
-	return runManaged(ctx, run, os.Exit, func(p service.Interface) error {
-		s, err := service.New(p, &service.Config{Name: "mneme"})
-		if err != nil {
-			return err
-		}
-		return s.Run()
-	})
+	return err
 }
 
 func runManaged(ctx context.Context, run func(context.Context) error, exit func(int),

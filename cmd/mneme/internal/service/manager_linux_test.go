@@ -96,9 +96,12 @@ func (p peer) asked() (calls []string) {
 	return calls
 }
 
+// data is what the service is told.
+const data = "/srv/all my data"
+
 func (p peer) manager() *service.Manager {
 	p.t.Helper()
-	m, err := service.For(service.Spec{Name: "mneme", Program: "/bin/true", Args: []string{"serve"}})
+	m, err := service.For(service.Spec{Name: "mneme", Program: "/bin/true", Data: data, Args: []string{"serve", "--data", data}})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -125,8 +128,8 @@ func TestAServiceFromItsInstallationToItsEnd(t *testing.T) {
 	p := newPeer(t)
 	m := p.manager()
 	file := filepath.Join(p.home, ".config", "systemd", "user", "mneme.service")
-	if m.File() != file || m.Installed() != "" {
-		t.Errorf("before: %s, %q", m.File(), m.Installed())
+	if m.File() != file || m.Data() != "" {
+		t.Errorf("before: %s, %q", m.File(), m.Data())
 	}
 	p.is(m, service.Absent)
 	for _, act := range []func() error{m.Start, m.Stop, m.Uninstall} {
@@ -135,8 +138,8 @@ func TestAServiceFromItsInstallationToItsEnd(t *testing.T) {
 	if err := m.Install(); err != nil {
 		t.Fatal(err)
 	}
-	if body, err := os.ReadFile(file); err != nil || string(body) != m.Unit() || m.Installed() != m.Unit() {
-		t.Errorf("installed: %v\n%s\nwant\n%s", err, body, m.Unit())
+	if body, err := os.ReadFile(file); err != nil || string(body) != m.Unit() || m.Data() != data {
+		t.Errorf("installed: %v, data in %q\n%s\nwant\n%s", err, m.Data(), body, m.Unit())
 	}
 	if got := p.asked(); !slices.Equal(got, []string{"enable --user mneme.service", "daemon-reload --user"}) {
 		t.Errorf("systemd was asked %q", got)
@@ -252,8 +255,8 @@ func TestAUnitThatSystemdHasNotRead(t *testing.T) {
 	p.says(m.Install(), "is installed already")
 	p.set("failed", "")
 	p.says(m.Install(), "is installed already")
-	if m.Installed() != "mine" {
-		t.Errorf("it is %q now", m.Installed())
+	if body, err := os.ReadFile(m.File()); err != nil || string(body) != "mine" {
+		t.Errorf("it is %q now, %v", body, err)
 	}
 }
 

@@ -130,10 +130,27 @@ func TestWindows(t *testing.T) {
 	s := Spec{Name: "mneme", Program: `C:\Program Files\Mneme\mneme.exe`, User: LocalService,
 		Args: []string{"serve", "--data", `C:\ProgramData\Mneme`}}
 	want := "Name: mneme\nDisplay name: Mneme\nDescription: " + Description + "\nAccount: NT AUTHORITY\\LocalService\n" +
-		"Start: automatic, delayed\nAfter a failure: start again after 5 s\n" +
+		"Start: automatic\nAfter a failure: start again after 5 s\n" +
 		"Command line: \"C:\\Program Files\\Mneme\\mneme.exe\" serve --data C:\\ProgramData\\Mneme\n"
 	if got := Windows(s); got != want {
 		t.Errorf("got\n%s", got)
+	}
+}
+
+func TestDataAmongWords(t *testing.T) {
+	for _, c := range []struct {
+		words []string
+		want  string
+	}{
+		{nil, ""},
+		{[]string{"--data"}, ""},
+		{[]string{`C:\mneme.exe`, "serve"}, ""},
+		{[]string{"--data", `C:\a`}, `C:\a`},
+		{[]string{`C:\mneme.exe`, "serve", "--data", `C:\all my data`, "--addr", ":1"}, `C:\all my data`},
+	} {
+		if got := dataAmong(c.words); got != c.want {
+			t.Errorf("%q: %q, want %q", c.words, got, c.want)
+		}
 	}
 }
 
@@ -222,7 +239,7 @@ func TestOtherSystems(t *testing.T) {
 		}
 	}
 	if m, err := of("windows", machine); err == nil {
-		if m.File() != "" || m.Installed() != "" || m.there() || m.Unit() != Windows(m.spec) {
+		if m.File() != "" || m.Data() != "" || m.there() || m.Unit() != Windows(m.spec) {
 			t.Errorf("Windows: %q\n%s", m.File(), m.Unit())
 		}
 	} else if !errors.Is(err, service.ErrNoServiceSystemDetected) {

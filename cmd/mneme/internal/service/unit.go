@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"html"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -129,6 +130,14 @@ func DataIn(unit string) string {
 	}
 	if m := inPlist.FindStringSubmatch(unit); m != nil {
 		return html.UnescapeString(m[1])
+	}
+	return ""
+}
+
+// dataAmong is the data folder that words of a command line name; "" where they name none.
+func dataAmong(words []string) string {
+	if i := slices.Index(words, "--data"); i >= 0 && i+1 < len(words) {
+		return words[i+1]
 	}
 	return ""
 }

@@ -208,6 +208,34 @@ func TestFullDisk(t *testing.T) {
 	t.Logf("%d writes refused, %d documents checked", refused, len(known))
 }
 
+// TestQuickstartOnAFullDisk gives a quickstart less and less to write on than it needs: wherever it comes to the end
+// of that, it says so and tries nothing again.
+func TestQuickstartOnAFullDisk(t *testing.T) {
+	disk := smallDisk(t, 16<<20)
+	occupy, release := ballast(t, disk)
+	importing := false
+	for free := int64(0); free <= 1400<<10; free += 200 << 10 {
+		s := harness.NewSite(t, "")
+		s.Data = filepath.Join(disk, "data")
+		occupy(free)
+		r := s.Run("quickstart", "--addr", "127.0.0.1:0", "--exit")
+		if r.Code == 0 {
+			t.Logf("%d KiB are enough", free>>10)
+		} else if r.Code != 1 || !strings.Contains(r.Stderr, "full") || strings.Contains(r.Stderr, "trying again") {
+			t.Errorf("with %d KiB: exit code %d\n%s", free>>10, r.Code, r.Stderr)
+		}
+		importing = importing || strings.Contains(r.Stderr, "import the sample documents: ") &&
+			strings.Contains(r.Stderr, "name another data folder with --data")
+		release()
+		if err := os.RemoveAll(s.Data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !importing {
+		t.Error("no quickstart was importing when its disk was full")
+	}
+}
+
 // TestReadOnlyFolder starts on a folder that cannot be written.
 func TestReadOnlyFolder(t *testing.T) {
 	s := newSite(t, "", "")

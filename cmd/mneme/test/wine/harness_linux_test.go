@@ -1,6 +1,7 @@
 package wine_test
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -86,23 +87,50 @@ func (w *wine) start() (end func()) {
 	built := make(chan error, 1)
 	go func() { built <- w.build() }()
 	w.err = w.prefix(tools["clang-14"], tools["lld-link-14"])
-	// No process of Wine's own may outlive a test with that test's pipes in its hands: they
-	// all start here, and stay while one of them waits.
 	if w.err == nil {
-		stay := exec.Command(w.loader, "cmd.exe", "/q")
-		in, err := stay.StdinPipe()
-		if w.err = err; err == nil {
-			if w.err = stay.Start(); w.err == nil {
-				undo = append(undo, func() {
-					_ = in.Close()
-					_ = stay.Wait()
-				})
-			}
+		var leave func()
+		if leave, w.err = w.stay(); w.err == nil {
+			undo = append(undo, leave)
 		}
 		undo = append(undo, func() { _ = exec.Command(w.server, "-k", "-w").Run() })
 	}
 	w.err = errors.Join(w.err, <-built)
 	return end
+}
+
+// stay starts a process that waits until leave. No process of Wine's own may outlive a test with that test's
+// pipes in its hands: they all start with this one, which has answered when stay returns, and last as long as it.
+func (w *wine) stay() (leave func(), err error) {
+	cmd := exec.Command(w.loader, "cmd.exe", "/q")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	leave = func() {
+		_ = in.Close()
+		_ = cmd.Wait()
+	}
+	if _, err := io.WriteString(in, "echo it-is-up\r\n"); err != nil {
+		leave()
+		return nil, err
+	}
+	for lines := bufio.NewReader(out); ; {
+		line, err := lines.ReadString('\n')
+		if strings.Contains(line, "it-is-up") {
+			return leave, nil
+		}
+		if err != nil {
+			leave()
+			return nil, fmt.Errorf("cmd.exe says nothing: %w", err)
+		}
+	}
 }
 
 // prefix makes what Wine takes for the disk of a machine.
