@@ -58,6 +58,7 @@ type Config struct {
 // Protocols says which protocols of others are spoken.
 type Protocols struct {
 	OpenAI bool `yaml:"openai" help:"Embeddings, models and searches of vector stores below /v1, as OpenAI's clients call them (docs/openai.md)."`
+	Mem0   bool `yaml:"mem0" help:"Memories below /v1, /v2 and /v3, as the clients of mem0's platform call them (docs/mem0.md)."`
 }
 
 // Off is the role value that leaves a role without a model.
@@ -433,7 +434,7 @@ func Default(r *registry.Registry) *Config {
 		Usage:     Usage{Retention: 400 * 24 * time.Hour},
 		Audit:     Audit{Level: "admin", Retention: 400 * 24 * time.Hour},
 		Files:     Files{Remote: selected(r.Extractor, defaultRemote)},
-		Protocols: Protocols{OpenAI: true},
+		Protocols: Protocols{OpenAI: true, Mem0: true},
 		Log:       Log{Level: "info", Format: "text"},
 	}
 }

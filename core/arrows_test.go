@@ -121,6 +121,11 @@ var rules = []rule{
 		why:    "a protocol puts other words before the services and stores nothing",
 	},
 	{
+		folder: "core/mem0",
+		may:    []string{"core/filter", "core/memory", "core/op", "core/port", "core/retrieve"},
+		why:    "a protocol puts other words before the services and stores nothing",
+	},
+	{
 		folder: "core/tool",
 		may: []string{"core/document", "core/memory", "core/namespace", "core/query", "core/op", "core/port", "core/filter",
 			"core/page"},

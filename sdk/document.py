@@ -4,6 +4,7 @@ Answers that are errors are left out, since the fronts read their two shapes by 
 of each operation they would make the generated code four times as large. An enumeration
 that may be null says so by its type alone, which generators name better. Metadata and filters
 become objects of anything: the server checks them, and a map is what each language has for them.
+What speaks mem0's protocol is left out: who wants it has mem0's clients, and the fronts have memories of their own.
 """
 
 import json
@@ -31,7 +32,10 @@ def plain(node: Any) -> Any:
 def main(path: str) -> None:
     with open(path, encoding="utf-8") as file:
         document = plain(YAML(typ="safe").load(file))
-    for item in document["paths"].values():
+    for path, item in list(document["paths"].items()):
+        if any(item.get(method, {}).get("operationId", "").startswith("mem0.") for method in METHODS):
+            del document["paths"][path]
+            continue
         for method in METHODS:
             if method in item:
                 answers = item[method]["responses"]
@@ -41,7 +45,9 @@ def main(path: str) -> None:
                         content["schema"] = {"type": "string", "format": "binary"}
                 item[method]["responses"] = {status: answer for status, answer in answers.items() if status < "400"}
     document["components"].pop("responses", None)
-    schemas = document["components"]["schemas"]
+    schemas = {name: schema for name, schema in document["components"]["schemas"].items() if not name.startswith("Mem0")}
+    document["components"]["schemas"] = schemas
+    document["tags"] = [tag for tag in document["tags"] if tag["name"] != "mem0"]
     for name, schema in schemas.items():
         schema.pop("title", None)
         if name in FREE:

@@ -24,6 +24,7 @@ import (
 	"github.com/mnemehq/mneme/core/ingest/chunk"
 	"github.com/mnemehq/mneme/core/job"
 	"github.com/mnemehq/mneme/core/key"
+	"github.com/mnemehq/mneme/core/mem0"
 	"github.com/mnemehq/mneme/core/member"
 	"github.com/mnemehq/mneme/core/memory"
 	"github.com/mnemehq/mneme/core/memory/recall"
@@ -292,6 +293,7 @@ func (e *Engine) build(c *Config, pages *page.Signer, recorder *event.Recorder) 
 		Queries:    e.queries,
 		Reranks:    c.Models.Reranker != nil,
 	})
+	e.mem0 = mem0.New(c.Protocols[op.Mem0], e.memories)
 	e.deliverer = webhook.NewDeliverer(webhook.DelivererSettings{Store: c.Store, Replica: e.replica, Sender: c.Events.Sender,
 		Sealer: e.sealer, Tracer: c.Tracer, Now: c.Now, Log: c.Log})
 	e.webhooks = webhook.New(webhook.Settings{Store: c.Store, Sender: c.Events.Sender, Sealer: e.sealer, Pages: pages,

@@ -146,6 +146,8 @@ var patterned = map[string]struct{ taken, refused []string }{
 		refused: []string{"", "a", "@b", "a@", "a@b@c", "a b@c", "a@b\n", strings.Repeat("a", 65) + "@b"},
 	},
 	`^[!-~]{1,255}$`:            {[]string{"!", strings.Repeat("~", 255)}, []string{"", "a b", strings.Repeat("~", 256)}},
+	`^[A-Za-z0-9@._-]{1,112}$`:  {[]string{"a@b", strings.Repeat("a", 112)}, []string{"", "a:b", strings.Repeat("a", 113)}},
+	`^[A-Za-z0-9._:-]{1,112}$`:  {[]string{"a.b", strings.Repeat("a", 112)}, []string{"", "a@b", strings.Repeat("a", 113)}},
 	`^[^\u0000-\u001f\u007f]*$`: {[]string{"ä b"}, []string{"a\n", "a\x7f"}},
 	`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`: {[]string{"a", "A" + strings.Repeat("-", 63)},
 		[]string{"-a", strings.Repeat("a", 65), "a b"}},

@@ -16,6 +16,7 @@ import (
 	"github.com/mnemehq/mneme/core/ingest"
 	"github.com/mnemehq/mneme/core/job"
 	"github.com/mnemehq/mneme/core/key"
+	"github.com/mnemehq/mneme/core/mem0"
 	"github.com/mnemehq/mneme/core/member"
 	"github.com/mnemehq/mneme/core/memory"
 	"github.com/mnemehq/mneme/core/memory/recall"
@@ -58,6 +59,7 @@ type services struct {
 	reranker   *rerank.Service
 	models     *model.Service
 	openai     *openai.Service
+	mem0       *mem0.Service
 	sources    *source.Service
 	runs       *job.Runner // of sources; nil: they are off
 	events     *event.Service
@@ -106,6 +108,7 @@ func units() []unit {
 		serves("rerank", rerank.Operations, func(s *services) *rerank.Service { return s.reranker }),
 		serves("models", model.Operations, func(s *services) *model.Service { return s.models }),
 		serves("openai", openai.Operations, func(s *services) *openai.Service { return s.openai }),
+		serves("mem0", mem0.Operations, func(s *services) *mem0.Service { return s.mem0 }),
 		serves("sources", source.Operations, func(s *services) *source.Service { return s.sources }).
 			running(func(s *services) func(context.Context) error { return unfailing(s.sources.Run) }),
 		runs("runs of sources", func(s *services) func(context.Context) error {
@@ -169,6 +172,7 @@ func unfailing(run func(context.Context)) func(context.Context) error {
 // mount adds the operations of all units to a set.
 func mount(set *op.Set, s *services) {
 	set.Events = event.Announcements()
+	set.Absent = s.mem0.Absent()
 	for _, u := range units() {
 		if u.mount != nil {
 			u.mount(set, s)

@@ -71,6 +71,14 @@ type Query struct {
 	Query     string `json:"query" schema:"Text" minLength:"1" maxLength:"8192" doc:"the question"`
 	Limit     *int   `json:"limit,omitempty" minimum:"1" maximum:"100" default:"10" doc:"how many at most"`
 	Scope
+
+	also *filter.Filter // a further condition, see Where; nil: none
+}
+
+// Where gives the query a further condition on metadata and, by filter.ContainerKey, containers.
+func (q Query) Where(f *filter.Filter) Query {
+	q.also = f
+	return q
 }
 
 // Validate refuses a query that asks nothing, and makes the scope one.
@@ -157,16 +165,19 @@ func (s *Service) retrieve(ctx context.Context, p port.Partition, ns port.Partit
 	if ns.Sparse && s.sparse {
 		retrievers = append(retrievers, port.SparseTerms)
 	}
-	var container *filter.Filter
+	conditions := q.also
 	if q.ContainerTag.Given {
-		container = filter.Container(q.ContainerTag.Value)
+		conditions = filter.Container(q.ContainerTag.Value)
+		if q.also != nil {
+			conditions = &filter.Filter{Op: filter.And, Args: []filter.Filter{*conditions, *q.also}}
+		}
 	}
 	// A memory of several chunks may fill a list with them.
 	return s.searcher.Search(port.OnAccountOf(ctx, p), p, ns.Seq, retrieve.Request{
 		Query:      q.Query,
 		Models:     s.encoders.For(ns),
 		Retrievers: retrievers,
-		Filter:     container,
+		Filter:     conditions,
 		After:      q.CreatedAfter.bound(),
 		Before:     q.CreatedBefore.bound(),
 		Depth:      max(100, 2*limit),
@@ -204,7 +215,12 @@ func (s *Service) hydrate(ctx context.Context, a *retrieve.Answer, q *Query, lim
 	found, err := a.Hydrate(ctx, retrieve.Selection{
 		Limit:       limit,
 		PerDocument: 1,
-		Current:     func(d port.DocumentHead) (bool, error) { return q.contains(d.Document), nil },
+		Current: func(d port.DocumentHead) (bool, error) {
+			if ok := q.contains(d.Document); !ok || q.also == nil {
+				return ok, nil
+			}
+			return matches(q.also, d)
+		},
 	})
 	if err != nil {
 		return err

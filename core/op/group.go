@@ -11,6 +11,7 @@ const (
 	Reranking          Group = "Rerank"
 	Models             Group = "Models"
 	ForOpenAI          Group = "OpenAI"
+	ForMem0            Group = "mem0"
 	Sources            Group = "Sources"
 	Events             Group = "Events"
 	Webhooks           Group = "Webhooks"
@@ -36,7 +37,7 @@ const (
 func Groups() []Group {
 	return []Group{
 		Namespaces, Documents, Querying, Reranking, Models, Sources, Events, Webhooks, Memories, Recalling, EndUsers, Status,
-		ForOpenAI,
+		ForOpenAI, ForMem0,
 		AdminOrganizations, AdminMembers, AdminKeys, AdminIntegrations, AdminNamespaces, AdminEndUsers,
 		AdminJobs, AdminEvents, AdminWebhooks, AdminAudit, AdminUsage, AdminSettings,
 	}
@@ -58,6 +59,9 @@ func (g Group) Text() string {
 	case ForOpenAI:
 		return "Embeddings, models and searches of vector stores as OpenAI's clients ask for them, with its errors. " +
 			"See docs/openai.md."
+	case ForMem0:
+		return "Memories as the clients of mem0's platform ask for them, with its errors; paths end in a slash where " +
+			"these send one. See docs/mem0.md."
 	case Sources:
 		return "Apps connected to the service, each of which syncs into a namespace. While sources are unavailable, " +
 			"every route answers 503."

@@ -61,7 +61,12 @@ type Protocol string
 const (
 	Own    Protocol = ""       // the family's errors
 	OpenAI Protocol = "openai" // {error:{message,type,param,code}}
+	Mem0   Protocol = "mem0"   // {detail,code,request_id}
 )
+
+// Slashes reports whether the protocol's clients end every path in a slash. Its routes are declared
+// without it, and served with it as well.
+func (p Protocol) Slashes() bool { return p == Mem0 }
 
 // TimeoutClass says which of the configured time-outs replaces the one that a Spec
 // declares.
@@ -406,12 +411,23 @@ type Route struct {
 	Endpoint endpoint.Endpoint
 }
 
+// Absence is what clients of another's protocol call and this server does not do.
+type Absence struct {
+	Protocol Protocol
+	Family   Family // of the paths beside it
+	Path     string // any method of it
+	Instead  string // what the caller is told: why, and what to use
+}
+
 // Set collects mounted operations. Chain wraps each endpoint with the
 // middlewares, outermost first; Admit charges rate limits.
 type Set struct {
 	Chain  func(*Spec) endpoint.Middleware
 	Admit  Admit
 	Events []Event // that callers can be told of
+	// Absent are no operations: a transport answers that there is nothing, in the words of the
+	// protocol, and says what to use.
+	Absent []Absence
 	routes []*Route
 	seen   map[string]bool
 }

@@ -235,7 +235,7 @@ func TestLLMs(t *testing.T) {
 	}
 	before, spared, _ := strings.Cut(listing, "## Optional")
 	full := string(files["llms-full.txt"])
-	link := regexp.MustCompile(`(?m)^- \[[^\]]+\]\(https://docs\.example\.com/mneme/([a-z-]+\.(?:md|yaml))\): .+$`)
+	link := regexp.MustCompile(`(?m)^- \[[^\]]+\]\(https://docs\.example\.com/mneme/([a-z0-9-]+\.(?:md|yaml))\): .+$`)
 	for _, part := range []struct {
 		text  string
 		whole bool

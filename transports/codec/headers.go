@@ -2,6 +2,7 @@ package codec
 
 import (
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,20 +14,27 @@ import (
 // Bearer is the key that the lines of the header Authorization hold (RFC 6750,
 // section 2.1); "" when there is none, when there are several lines, or for
 // another scheme.
-func Bearer(lines []string) string {
+func Bearer(lines []string) string { return keyOf(lines, "bearer") }
+
+func keyOf(lines []string, schemes ...string) string {
 	if len(lines) != 1 {
 		return ""
 	}
 	scheme, key, _ := strings.Cut(lines[0], " ")
-	if !strings.EqualFold(scheme, "bearer") {
+	if !slices.Contains(schemes, strings.ToLower(scheme)) {
 		return ""
 	}
 	return strings.Trim(key, " ")
 }
 
-// Credential is what the lines of the header Authorization hold.
-func Credential(lines []string) op.Credential {
-	key := Bearer(lines)
+// Credential is what the lines of the header Authorization hold, in a call that speaks a protocol:
+// mem0's clients send their key as a token.
+func Credential(lines []string, speaks op.Protocol) op.Credential {
+	schemes := []string{"bearer"}
+	if speaks == op.Mem0 {
+		schemes = append(schemes, "token")
+	}
+	key := keyOf(lines, schemes...)
 	return op.Credential{Bearer: key, Unread: key == "" && len(lines) > 0}
 }
 

@@ -79,6 +79,9 @@ type handler struct {
 	listed    bool // there is something at listing
 }
 
+// slashed ends the pattern of a path that ends in a slash.
+const slashed = "/{$}"
+
 // listing is the path of the list of all routes, where it is mounted.
 const listing = "/openapi.json"
 
@@ -112,8 +115,13 @@ func New(o Options) (_ http.Handler, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("operation %s: %w", r.Spec.Name, err)
 		}
-		h.mux.Handle(r.Spec.Method+" "+r.Spec.Path, h.route(r, decoder))
+		h.handle(r.Spec.Method+" "+r.Spec.Path, r.Spec.Protocol, h.route(r, decoder))
 		h.near.add(r.Spec.Path)
+	}
+	if !o.Keyless {
+		for _, a := range o.Set.Absent {
+			h.handle(a.Path, a.Protocol, absent(a))
+		}
 	}
 	for _, pattern := range slices.Sorted(maps.Keys(o.Mounts)) {
 		h.mux.Handle(pattern, h.mount(o.Mounts[pattern]))
@@ -122,6 +130,23 @@ func New(o Options) (_ http.Handler, err error) {
 		h.listed = h.listed || path == listing[1:]
 	}
 	return h, nil
+}
+
+// handle serves a pattern, and the same with a slash at its end where a protocol's clients send one.
+func (h *handler) handle(pattern string, speaks op.Protocol, serve http.Handler) {
+	h.mux.Handle(pattern, serve)
+	if speaks.Slashes() {
+		h.mux.Handle(pattern+slashed, serve)
+	}
+}
+
+// absent answers that there is nothing, and what to use.
+func absent(a op.Absence) http.Handler {
+	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		x := exchangeOf(r.Context())
+		x.family, x.speaks = a.Family, a.Protocol
+		x.refuse(fault.New(fault.NotFound, "%s", a.Instead))
+	})
 }
 
 // exchange is one request on its way; the request's context carries it.
@@ -160,12 +185,19 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = x.control.SetWriteDeadline(time.Now().Add(h.writeIdle))
 	// A page may be mounted at the root for people; programs are told that there is no route.
 	noPage := r.URL.Path == "/" && !strings.Contains(r.Header.Get("Accept"), "text/html")
-	if noPage || !canonical(r.URL.EscapedPath()) {
+	at := r.URL.EscapedPath()
+	bare := strings.TrimSuffix(at, "/")
+	if noPage || !canonical(at) && !canonical(bare) {
 		x.noRoute()
 		return
 	}
-	if found, pattern := h.mux.Handler(x.r); pattern == "" {
+	found, pattern := h.mux.Handler(x.r)
+	if pattern == "" {
 		x.unrouted(found)
+		return
+	}
+	if !canonical(at) && !strings.HasSuffix(pattern, slashed) {
+		x.noRoute()
 		return
 	}
 	h.mux.ServeHTTP(w, x.r)
@@ -287,7 +319,7 @@ func (x *exchange) call(s *op.Spec, d *codec.Decoder) *op.Call {
 	timeout, wrong := codec.Timeout(x.r.Header.Values("X-Timeout-Ms"))
 	return &op.Call{
 		Spec: s, Transport: Transport, RequestID: x.id, Timeout: timeout, Reply: &x.reply,
-		Credential: codec.Credential(x.r.Header.Values("Authorization")),
+		Credential: codec.Credential(x.r.Header.Values("Authorization"), s.Protocol),
 		Decode: func(ctx context.Context, dst any) error {
 			if wrong != nil {
 				return wrong
@@ -400,6 +432,11 @@ type (
 			Code    fault.Code `json:"code"`
 		} `json:"error"`
 	}
+	mem0Error struct {
+		Detail    string     `json:"detail"`
+		Code      fault.Code `json:"code"`
+		RequestID string     `json:"request_id"`
+	}
 )
 
 // openAIType is the type that OpenAI's errors of a status have.
@@ -450,6 +487,8 @@ func (x *exchange) errorBody(f *fault.Error, status int) []byte {
 			e.Error.Param = &field
 		}
 		body = e
+	case x.speaks == op.Mem0:
+		body = mem0Error{f.Message, f.Code, x.id}
 	case x.family == op.Memory:
 		details := f.Details
 		if status == http.StatusBadRequest && details["field"] == nil {

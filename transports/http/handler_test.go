@@ -190,6 +190,13 @@ func (l *library) operations() []op.Op[*library] {
 			Protocol: op.OpenAI,
 		}, (*library).Get),
 		op.Define(op.Spec{
+			Name:     "mem0.get",
+			Method:   "GET",
+			Path:     "/v3/shelves/{shelf}/notes/{id}",
+			Class:    op.Read,
+			Protocol: op.Mem0,
+		}, (*library).Get),
+		op.Define(op.Spec{
 			Name:   "memory.scoped",
 			Method: "GET",
 			Path:   "/api/v1/scoped",
@@ -257,7 +264,8 @@ func (s setup) handler(t testing.TB) http.Handler {
 		s.http.Log = s.chain.Log
 	}
 	s.chain.Keys = testKeys()
-	set := &op.Set{Chain: middleware.Chain(s.chain), Admit: s.chain.Limits.Admit}
+	set := &op.Set{Chain: middleware.Chain(s.chain), Admit: s.chain.Limits.Admit,
+		Absent: []op.Absence{{Protocol: op.Mem0, Path: "/v3/pictures", Instead: "draw them"}}}
 	op.Mount(set, &s.library, s.library.operations())
 	s.http.Set = set
 	h, err := mnemehttp.New(s.http)
@@ -399,6 +407,17 @@ func TestRules(t *testing.T) {
 		{"OpenAI's, forbidden", "GET", "/v1/shelves/b/notes/b", "", []string{"Authorization", "Bearer shelf-a"}, 403,
 			`"type":"permission_error"`, nil},
 		{"OpenAI's, failing", "GET", "/v1/shelves/a/notes/broken", "", nil, 500, `"type":"server_error","param":null`, nil},
+		{"in mem0's words", "GET", "/v3/shelves/a/notes/.b/", "", nil, 400,
+			`{"detail":"id: is not a document id","code":"invalid_id","request_id":"the-id.1_2"}`, nil},
+		{"mem0's without a slash", "GET", "/v3/shelves/a/notes/absent", "", nil, 404, `{"detail":"no note \"absent\"`, nil},
+		{"mem0's with two", "GET", "/v3/shelves/a/notes/absent//", "", nil, 404, `no route matches`, nil},
+		{"mem0's token", "GET", "/v3/shelves/b/notes/b/", "", []string{"Authorization", "Token shelf-a"}, 403,
+			`"code":"forbidden"`, nil},
+		{"another's token", "GET", "/v1/shelves/b/notes/b", "", []string{"Authorization", "Token shelf-a"}, 401,
+			`"unauthorized"`, nil},
+		{"another's slash", "GET", "/v1/shelves/a/notes/b/", "", nil, 404, `no route matches`, nil},
+		{"absent of mem0's", "POST", "/v3/pictures/", "", none, 404,
+			`{"detail":"draw them","code":"not_found","request_id":"the-id.1_2"}`, nil},
 		{"no memory route", "GET", "/api/v1/nothing", "", nil, 404, `{"statusCode":404,"code":"not_found"`, nil},
 		{"memory prefix only", "GET", "/api/v1", "", nil, 404, `"details":{}}`, nil},
 		{"not the memory prefix", "GET", "/api/v1x", "", nil, 404, `{"error"`, nil},

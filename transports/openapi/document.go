@@ -407,6 +407,8 @@ func (b *builder) share(routes []*op.Route) {
 		switch {
 		case f.speaks == op.OpenAI:
 			name = "OpenAI" + name
+		case f.speaks == op.Mem0:
+			name = "Mem0" + name
 		case f.memory:
 			name = "Memory" + name
 		}
@@ -475,6 +477,8 @@ func errorSchema(f errorStatus) *object {
 	case f.speaks == op.OpenAI:
 		return of("$ref", "#/components/schemas/OpenAIError", "dependentSchemas",
 			of("error", of("properties", of("error", of("properties", code)))))
+	case f.speaks == op.Mem0:
+		return of("$ref", "#/components/schemas/Mem0Error", "dependentSchemas", of("code", of("properties", code)))
 	case f.memory:
 		code.Set("statusCode", of("const", f.status))
 		return of("$ref", "#/components/schemas/MemoryError", "dependentSchemas", of("code", of("properties", code)))

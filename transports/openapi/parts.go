@@ -168,7 +168,7 @@ func (b *builder) header(name string) *object {
 
 func (b *builder) components() *object {
 	schemas := of("Error", namespaceError(), "ErrorDetail", errorDetail(), "MemoryError", memoryError(),
-		"OpenAIError", openAIError(), "OpenAIErrorDetail", openAIErrorDetail())
+		"OpenAIError", openAIError(), "OpenAIErrorDetail", openAIErrorDetail(), "Mem0Error", mem0Error())
 	for _, name := range sorted(b.schemas) {
 		schemas.Set(name, must(orderKeywords(b.schemas[name])))
 	}
@@ -260,6 +260,15 @@ func openAIErrorDetail() *object {
 			"type", of("type", "string", "description", "What kind of error it is, of the status."),
 			"param", of("type", []string{"string", "null"}, "description", "The field at fault."),
 			"code", of("type", "string", "description", "What went wrong, for programs. New codes may come.")))
+}
+
+func mem0Error() *object {
+	return of("type", "object", "description", "The error body of the operations that speak mem0's protocol.", "required",
+		[]string{"detail", "code", "request_id"},
+		"properties", of(
+			"detail", of("type", "string", "description", "What went wrong, for people."),
+			"code", of("type", "string", "description", "What went wrong, for programs. New codes may come."),
+			"request_id", of("type", "string", "description", "As in the header X-Request-Id.")))
 }
 
 // bodyExamples are the bodies of an operation's examples.

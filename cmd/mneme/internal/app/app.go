@@ -298,6 +298,7 @@ func (a *App) engineConfig(p parts) (engine.Config, error) {
 		Models:  p.models,
 		Protocols: map[op.Protocol]bool{
 			op.OpenAI: c.Protocols.OpenAI,
+			op.Mem0:   c.Protocols.Mem0,
 		},
 		Fusion: retrieve.Fusion{
 			Method: retrieve.Method(c.Query.Fusion),

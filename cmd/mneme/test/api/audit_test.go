@@ -157,6 +157,18 @@ func TestEveryChangeIsRecordedOnce(t *testing.T) {
 			with(object{"memories": []object{{"content": "Another zebra."}}}))
 		do(memory, "memories.remember", "", "POST", "/api/v1/conversations", with(object{"messages": []object{{"role": "user",
 			"content": "A remembered zebra."}}}))
+		said := do(memory, "mem0.add", "", "POST", "/v3/memories/add/", object{"user_id": "zoe", "messages": []object{
+			{"role": "user", "content": "A zebra."}, {"role": "user", "content": "A striped zebra."},
+			{"role": "user", "content": "A last zebra."}}}).json["results"].([]any)
+		memoryID := func(i int) string { return said[i].(object)["id"].(string) }
+		do(memory, "mem0.update", "", "PUT", "/v1/memories/"+memoryID(0)+"/", object{"text": "A grey zebra."})
+		do(memory, "mem0.delete", "", "DELETE", "/v1/memories/"+memoryID(0)+"/", nil)
+		do(memory, "mem0.batch.update", "", "PUT", "/v1/batch/",
+			object{"memories": []object{{"memory_id": memoryID(1), "text": "A brown zebra."}}})
+		do(memory, "mem0.batch.delete", "", "DELETE", "/v1/batch/", object{"memories": []object{{"memory_id": memoryID(1)}}})
+		do(memory, "mem0.delete_all", "", "DELETE", "/v1/memories/?user_id=zoe", nil)
+		do(memory, "mem0.add", "", "POST", "/v3/memories/add", object{"user_id": "zed",
+			"messages": []object{{"role": "user", "content": "A zebra."}}})
 		talk := memory.mcp(newest, "?endUserId=ann@example.com")
 		feed.step("tools.remember")
 		kept := talk.call("remember", object{"messages": []object{{"role": "user", "content": "A zebra that is told."}}})
@@ -214,6 +226,8 @@ func TestEveryChangeIsRecordedOnce(t *testing.T) {
 		do(admin, "admin.end_users.reindex", "", "POST", fmt.Sprintf(ann, "reindex"), nil)
 		feed.read()
 		do(admin, "admin.end_users.erase", "", "POST", fmt.Sprintf(ann, "erase"), nil)
+		do(memory, "mem0.entities.delete", "", "DELETE", "/v2/entities/user/zoe/", nil)
+		do(memory, "mem0.entities.delete.v1", "", "DELETE", "/v1/entities/user/zed/", nil)
 		do(memory, "users.erase", "", "DELETE", "/api/v1/users/ann@example.com", nil)
 		s.sourcesRecorded(folder, site, do)
 		secrets = append(secrets, s.webhooksRecorded(receiver, admin, do)...)

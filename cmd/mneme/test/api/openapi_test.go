@@ -241,7 +241,7 @@ func (st *storyteller) here(text string) string {
 	return text
 }
 
-var identifier = regexp.MustCompile(`^(key|org|int|mem|grt|op|evt|src|run|whk|dlv|mbr)_[A-Za-z0-9-]{6,}$`)
+var identifier = regexp.MustCompile(`^(key|org|int|mem|grt|op|evt|src|run|whk|dlv|mbr)_[A-Za-z0-9-]{6,}(:[a-z]+)?$`)
 
 // learn notes which of this server's ids stand where an example has its own.
 func (st *storyteller) learn(example, real any) {
@@ -492,6 +492,10 @@ var doubtful = []string{
 	"since: is not before until, or now", "overlap: is no duration",
 	// which URLs a server sends to is its configuration's
 	"url: ",
+	// what mem0's protocol knows and this server refuses
+	"needs a language model", "memories stay until they are deleted", "nothing here sorts memories", "answers hold all fields",
+	"filters take conditions", `send {"metadata"`, "must name whose memories", "is needed, or agent_id", "filters",
+	"must be a date, such as", "one call is of one ", "without a user_id it must be",
 	// what is stored
 	"keeps its name", "has no sparse index", "give every retriever used a weight of 0",
 	"must be the name of the organization", "is no source of the organization", "secrets: would be of no use",

@@ -115,6 +115,25 @@ func TestOpenAIsClients(t *testing.T) {
 	})
 }
 
+// mem0's clients add, find, change and delete memories, and meet errors of their own types.
+func TestMem0sClients(t *testing.T) {
+	harness.Outside(t)
+	cached(t, "")
+	at, server := serve(t, "")
+	env := func(name string) []string {
+		return []string{"MNEME_URL=" + server.URL, "MNEME_MEMORY_KEY=" + at.Key("--type", "integration", "--name", name,
+			"--scopes", "memories:read,memories:write,users:erase"),
+			"MEM0_TELEMETRY=false", "MEM0_DIR=" + t.TempDir()}
+	}
+	t.Run("python", func(t *testing.T) {
+		run(t, append(env("python"), "PYTHONPATH="+cached(t, "python"), "PYTHONDONTWRITEBYTECODE=1"),
+			harness.Installed(t, "python3"), "mem0_client.py")
+	})
+	t.Run("node", func(t *testing.T) {
+		node(t, env("node"), "mem0_client.mjs")
+	})
+}
+
 // Aliases name models for reranking, too. A protocol that is off is not there, in its own
 // words, and leaves all else as it is.
 func TestAliasesAndAProtocolThatIsOff(t *testing.T) {
