@@ -80,8 +80,15 @@ type EntityRef struct {
 	ID   string `path:"entity_id" json:"-" schema:"EndUserID" doc:"as in requests"`
 }
 
-// Validate refuses what no entity is named.
-func (in *EntityRef) Validate() error { return ids{in.Type: in.ID}.check() }
+// Validate refuses what no entity is named. What a user may be named is the address's own rule; what
+// the others may be named is not, so of a name that none can have there is nothing.
+func (in *EntityRef) Validate() error {
+	err := ids{in.Type: in.ID}.check()
+	if err != nil && in.Type != user {
+		return fault.New(fault.NotFound, "no memories are kept for %s %q", in.Type, in.ID)
+	}
+	return err
+}
 
 // EndUser is for keys limited to one end user.
 func (in *EntityRef) EndUser() string { return prefix(in.Type) + in.ID }
