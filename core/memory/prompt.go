@@ -312,7 +312,11 @@ const maxPassageLabel = 120
 // passageLabel is the title of a passage's document, or its id, and the headings above it.
 func passageLabel(p *Passage) string {
 	label := oneLine(cmp.Or(strings.TrimSpace(p.Title), p.DocumentID))
-	if h := oneLine(p.Heading); h != "" && h != label {
+	h := oneLine(p.Heading)
+	if first, lower, _ := strings.Cut(h, " > "); strings.EqualFold(first, label) {
+		h = lower // the title is the heading above all others
+	}
+	if h != "" {
 		label += " > " + h
 	}
 	if cut := []rune(label); len(cut) > maxPassageLabel {

@@ -172,7 +172,7 @@ func TestContextKeepsToItsBudgetWhateverTheTokenizer(t *testing.T) {
 func TestContextQuotesPassages(t *testing.T) {
 	t.Parallel()
 	var asked []string
-	menu := memory.Passage{Namespace: "menus", DocumentID: "autumn", Title: " Autumn\nmenu ", Heading: "Cakes",
+	menu := memory.Passage{Namespace: "menus", DocumentID: "autumn", Title: " Autumn\nmenu ", Heading: "autumn menu > Cakes",
 		Text:  "Carrot cake\nhas nuts.",
 		Start: 40, End: 61, Page: 2, Score: .03}
 	found := []memory.Passage{menu, {Namespace: "menus", DocumentID: "winter", Heading: "winter", Text: "No cake at all."}}

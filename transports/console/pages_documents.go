@@ -19,6 +19,7 @@ type documentsModel struct {
 	Namespace namespace.Namespace
 	Documents []document.Head
 	Sources   []source.Source
+	all       bool // of the namespace, not the first of them
 	Prefix    string
 	Order     string
 	Next      string
@@ -28,9 +29,10 @@ type documentsModel struct {
 	Form      *form
 }
 
-// Keeps reports whether a source of the namespace is there: of one that is disconnected documents may be left.
+// Keeps reports whether a source may be there, as far as is known: of one that is disconnected documents may
+// be left.
 func (m documentsModel) Keeps(id string) bool {
-	return slices.ContainsFunc(m.Sources, func(s source.Source) bool { return s.ID == id })
+	return !m.all || slices.ContainsFunc(m.Sources, func(s source.Source) bool { return s.ID == id })
 }
 
 func (v *visit) documents() (view, error) { return v.showDocuments(nil) }
@@ -52,11 +54,11 @@ func (v *visit) showDocuments(f *form) (view, error) {
 	if list.NextCursor != nil {
 		m.Next = *list.NextCursor
 	}
-	sources, _, err := optional[source.Sources](v, call{op: "sources.list", query: url.Values{"namespace": {n}, "limit": {"20"}}})
+	sources, unknown, err := optional[source.Sources](v, call{op: "sources.list", query: url.Values{"namespace": {n}, "limit": {"20"}}})
 	if err != nil {
 		return view{}, err
 	}
-	m.Sources = sources.Sources
+	m.Sources, m.all = sources.Sources, unknown == "" && sources.NextCursor == nil
 	return showForm(f, view{title: n, template: "documents", section: "namespaces", model: m, trail: v.wayTo()}, nil)
 }
 

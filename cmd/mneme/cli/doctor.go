@@ -186,6 +186,9 @@ func (x *examination) sealing(cfg *configs.Config) {
 	file := app.SealingKeyFile(cfg)
 	var path *fs.PathError
 	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		x.fail("secrets", "%v; name a file that is there", err)
+		return
 	case errors.As(err, &path):
 		x.fail("secrets", "%v; this user has to be able to read that file", err)
 		return

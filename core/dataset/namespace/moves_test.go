@@ -129,8 +129,6 @@ func (w wider) Embed(ctx context.Context, as port.TextKind, texts []string) (por
 	return out, nil
 }
 
-// TestMovesToOtherModels: what comes without vectors, or with those of other models,
-// gets its own.
 // Titles in metadata count in what is encoded on the way in.
 func TestMovesTitles(t *testing.T) {
 	t.Parallel()
@@ -152,6 +150,8 @@ func TestMovesTitles(t *testing.T) {
 	}
 }
 
+// TestMovesToOtherModels: what comes without vectors, or with those of other models,
+// gets its own.
 func TestMovesToOtherModels(t *testing.T) {
 	t.Parallel()
 	from := open(t, coretest.Options{})

@@ -114,15 +114,29 @@ func Text(doc string, c port.Chunk) string {
 }
 
 // Heading is what of the context of a chunk of doc are headings; "": nothing is. A table's
-// header row is none: it stands on a second line, or alone above rows that have no heading.
+// header row is none: it stands on a second line, or alone where the rows have no heading.
 func Heading(doc string, c port.Chunk) string {
 	first, second, _ := strings.Cut(c.Context, "\n")
-	if second == "" && strings.Contains(first, "|") {
-		if row, _, _ := strings.Cut(doc[c.Start:c.End], "\n"); strings.Contains(row, "|") {
-			return ""
-		}
+	if second == "" && strings.Contains(first, "|") && headerIn(doc[:c.Start], first) {
+		return ""
 	}
 	return first
+}
+
+// headerIn reports whether a line of a text is the header row of a table: a delimiter row follows.
+func headerIn(text, line string) bool {
+	for {
+		at := strings.LastIndex(text, line)
+		if at < 0 {
+			return false
+		}
+		_, below, _ := strings.Cut(text[at+len(line):], "\n")
+		below, _, _ = strings.Cut(below, "\n")
+		if strings.Contains(below, "-") && strings.Trim(below, "|:- \t\r") == "" {
+			return true
+		}
+		text = text[:at]
+	}
 }
 
 func hash(context, slice string) (h [16]byte) {

@@ -266,6 +266,10 @@ func TestKnownTitle(t *testing.T) {
 			[]string{title + " | " + title + " is\nhot, as ever.", title + " | " + more}},
 		{"the beginning of a word", title, "The roasters\nroast.\n\n" + more, chunk.Default(),
 			[]string{title + " | The roasters\nroast.", title + " | " + more}},
+		{"the beginning of a name", "Node", "Node.js runs here.", chunk.Default(), []string{"Node | Node.js runs here."}},
+		{"of a number with a point", "Section 3", "Section 3.2 applies.", chunk.Default(),
+			[]string{"Section 3 | Section 3.2 applies."}},
+		{"with a mark after it", "Section 3", "Section 3.** It applies.", chunk.Default(), []string{" | Section 3.** It applies."}},
 		{"the beginning of a number", "Roaster 2", "Roaster 24 is hot.", chunk.Default(),
 			[]string{"Roaster 2 | Roaster 24 is hot."}},
 		{"words of the second chunk", title, "x\ny\n\nThe roaster is hot.", chunk.Default(),
@@ -273,6 +277,8 @@ func TestKnownTitle(t *testing.T) {
 
 		{"above another line", title, "Manual\n\n" + body + "\n\n" + more, chunk.Default(),
 			[]string{title + " | Manual\n\n" + body, title + " > Manual | " + more}},
+		{"long, above another line", words(60, "a"), "Manual\n\n" + words(126, "b"), chunk.Default(),
+			[]string{words(32, "a") + " | Manual\n\n" + words(126, "b")}},
 		{"that goes on", title, "The roaster: new\n\n" + body + "\n\n" + more, chunk.Default(),
 			[]string{" | The roaster: new\n\n" + body, title + " > The roaster: new | " + more}},
 		{"above front matter", title, "---\ntags: a\n---\n" + body, chunk.Default(),
@@ -334,6 +340,8 @@ func TestHeading(t *testing.T) {
 		{"# T\n" + rows, []string{"T", "T"}},
 		{rows, []string{"", ""}},
 		{"# A | B\nText.", []string{"A | B"}},
+		{"# A | B\n" + rows, []string{"A | B", "A | B"}},
+		{"# A | B\n| a | b |\n|--|--|\n| 1 | 2 |", []string{"A | B"}},
 	} {
 		var got []string
 		for _, x := range split(t, c.text, sized(64)) {

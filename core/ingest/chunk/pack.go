@@ -372,6 +372,8 @@ func (d *layout) pack(z sizes) []port.Chunk {
 				c, _ = d.context(d.heads[b.head].parent, z)
 				if d.known != nil && d.known.opens == from {
 					c = ""
+				} else if d.known != nil && d.heads[b.head].parent == 0 {
+					c = d.known.above.text // what there is room for: the other chunks have the line below it
 				}
 			} else if done == 0 && d.opens(b) {
 				c = ""

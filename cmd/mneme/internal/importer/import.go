@@ -714,6 +714,9 @@ func (r *run) retry(fn func() error) error {
 		if try == r.Retries {
 			return fmt.Errorf("after %d tries: %w", try+1, err)
 		}
+		if err := r.ctx.Err(); err != nil {
+			return err
+		}
 		if r.Hopeless != nil {
 			if why := r.Hopeless(err); why != nil {
 				return why

@@ -18,7 +18,7 @@ func everyFlowWithoutScript(t *testing.T, k tools, _ *harness.Server, link strin
 	for what, want := range map[string]string{"signedIn": "/console/o/default", "uploaded": "60 written", "first": "room-49.txt",
 		"next": "room-50.txt", "again": "room-00.txt", "filtered": "room-59.txt", "marked": "oven", "sides": "B: ",
 		"saved": "1 of 1 pass", "unsaved": "No query is saved yet", "wrong": "Metadata is a JSON object",
-		"metadata": "roomkitchen", "kept": "Type the id of the document", "deleted": "59", "key": "sk-service-",
+		"metadata": "roomkitchen", "kept": "Type the id of the document", "deleted": "59 documents", "key": "sk-service-",
 		"synced": "House papers", "theme": "dark", "out": "/console/sign-in"} {
 		if !strings.Contains(s.Said[what], want) {
 			t.Errorf("%s says %.600q, without %q", what, s.Said[what], want)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 )
@@ -92,11 +93,14 @@ func (w *wine) start() (end func()) {
 		if leave, w.err = w.stay(); w.err == nil {
 			undo = append(undo, leave)
 		}
-		undo = append(undo, func() { _ = exec.Command(w.server, "-k", "-w").Run() })
 	}
+	undo = append(undo, func() { _ = exec.Command(w.server, "-k", "-w").Run() })
 	w.err = errors.Join(w.err, <-built)
 	return end
 }
+
+// patience is how long Wine may take to start a process, on a machine that does other work beside.
+const patience = 5 * time.Minute
 
 // stay starts a process that waits until leave. No process of Wine's own may outlive a test with that test's
 // pipes in its hands: they all start with this one, which has answered when stay returns, and last as long as it.
@@ -113,6 +117,8 @@ func (w *wine) stay() (leave func(), err error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
+	limit := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() }) // no test's own limit counts yet
+	defer limit.Stop()
 	leave = func() {
 		_ = in.Close()
 		_ = cmd.Wait()

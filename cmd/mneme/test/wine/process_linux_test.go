@@ -32,7 +32,7 @@ func running(t *testing.T, text string) (n int) {
 // ends.
 func TestModelProcess(t *testing.T) {
 	ready(t)
-	const name = "wine-test-backend.exe"
+	name := fmt.Sprintf("wine-test-backend-%d.exe", os.Getpid()) // others may run the same tests
 	program := filepath.Join(t.TempDir(), name)
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "github.com/mnemehq/mneme/plugins/examples/go")
 	build.Env = append(os.Environ(), "GOOS=windows", "GOARCH=amd64", "CGO_ENABLED=0")

@@ -25,6 +25,9 @@ func TestUpkeep(t *testing.T) {
 		harness.Object{"endUserId": "ann", "content": "Zanzibarensis is where Ann lives."})
 	backups := filepath.Join(t.TempDir(), "all my backups")
 	s.Mneme("backup", "--to", windows(backups))
+	if len(holding(t, s.Data, "Zanzibarensis")) == 0 {
+		t.Error("what is to be erased is in no file, so nothing is seen by looking for it after")
+	}
 	s.Mneme("users", "erase", "ann", "--integration", "app", "--yes")
 	if left := holding(t, s.Data, "Zanzibarensis"); len(left) > 0 {
 		t.Errorf("what was erased is in %q", left)
