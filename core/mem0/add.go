@@ -221,6 +221,7 @@ func (in *AddRequest) Validate() error {
 		content := string(m.Content)
 		in.remember.Messages[i] = memory.Message{Role: m.Role, Name: m.Name, Content: &content, Metadata: metadata,
 			OccurredAt: in.Timestamp.text()}
+		in.remember.Messages[i].KeepApart(scopeOf(metadata))
 	}
 	return op.Check(&in.remember)
 }

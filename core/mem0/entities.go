@@ -99,15 +99,17 @@ func (s *Service) EraseEntity(ctx context.Context, in EntityRef) (Said, error) {
 	if err != nil {
 		return Said{}, err
 	}
-	if !known {
+	// Also of who is not known there may be keys, and what a crash has left.
+	erased, err := s.memories.EraseUser(ctx, memory.EraseUser{EndUserID: in.EndUser()})
+	if err != nil {
+		return Said{}, err
+	}
+	if !known && erased.DeletedMemories == 0 { // with an erasure that was under way there were
 		more := ""
 		if in.Type != user {
 			more = "; memories of a user that name it are deleted with DELETE /v1/memories?user_id=...&" + in.Type + "_id=..."
 		}
 		return Said{}, fault.New(fault.NotFound, "no memories are kept for %s %q%s", in.Type, in.ID, more)
-	}
-	if _, err := s.memories.EraseUser(ctx, memory.EraseUser{EndUserID: in.EndUser()}); err != nil {
-		return Said{}, err
 	}
 	return Said{"Entity deleted successfully!"}, nil
 }

@@ -139,6 +139,9 @@ func (i ids) label(metadata json.RawMessage) (json.RawMessage, error) {
 		if err := json.Unmarshal(metadata, &all); err != nil {
 			return nil, invalid("metadata", "must be an object")
 		}
+		if all == nil { // of null
+			all = map[string]json.RawMessage{}
+		}
 	}
 	for _, member := range members() {
 		if _, taken := all[member]; taken {
@@ -149,6 +152,23 @@ func (i ids) label(metadata json.RawMessage) (json.RawMessage, error) {
 		}
 	}
 	return json.Marshal(all)
+}
+
+// scopeOf is what a memory is kept apart by, of its metadata: what one agent or app keeps is not what another
+// keeps, though it says the same.
+func scopeOf(metadata json.RawMessage) string {
+	var of map[string]json.RawMessage
+	if json.Unmarshal(metadata, &of) != nil {
+		return ""
+	}
+	scope := ""
+	for _, member := range members() {
+		var id string
+		if json.Unmarshal(of[member], &id) == nil && id != "" {
+			scope += "\x00" + member + "\x00" + id
+		}
+	}
+	return scope
 }
 
 // unlabel takes ids out of the metadata of a stored memory.

@@ -104,10 +104,26 @@ func (f *Filters) entry(at, name string, v any, depth int, sure bool) ([]filter.
 		}
 		return nil, f.created(at, v)
 	case "metadata":
-		return metadata(at, v)
+		conditions, err := metadata(at, v)
+		for i := range conditions {
+			f.count += size(&conditions[i]) - 1
+		}
+		if err == nil && f.count > filter.MaxConditions {
+			return nil, refuse(at, "makes more than %d conditions", filter.MaxConditions)
+		}
+		return conditions, err
 	}
 	return nil, refuse(at, "is not supported; filters are of user_id, agent_id, app_id, run_id, metadata and created_at, "+
 		"with AND and OR")
+}
+
+// size is how many conditions a filter has.
+func size(f *filter.Filter) int {
+	n := 1
+	for i := range f.Args {
+		n += size(&f.Args[i])
+	}
+	return n
 }
 
 func (f *Filters) several(at, name string, v any, depth int, sure bool) ([]filter.Filter, error) {
@@ -254,8 +270,8 @@ func (f *Filters) created(at string, v any) error {
 
 // from and until narrow the time of creation.
 func (f *Filters) from(t time.Time, inclusive bool) {
-	at := t.UnixMilli()
-	if inclusive {
+	at := t.UnixMilli() // of the milliseconds that times of creation have, the last not after t
+	if inclusive && t.Nanosecond()%int(time.Millisecond) == 0 {
 		at--
 	}
 	if f.after == nil || *f.after < at {
@@ -265,7 +281,7 @@ func (f *Filters) from(t time.Time, inclusive bool) {
 
 func (f *Filters) until(t time.Time, inclusive bool) {
 	at := t.UnixMilli()
-	if inclusive {
+	if inclusive || t.Nanosecond()%int(time.Millisecond) != 0 {
 		at++
 	}
 	if f.before == nil || *f.before > at {

@@ -14,16 +14,18 @@ import (
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/key"
 	"github.com/mnemehq/mneme/core/mem0"
+	"github.com/mnemehq/mneme/core/memory"
 )
 
 type object = coretest.Object
 
 // site is the protocol, as an integration sees it.
 type site struct {
-	t       *testing.T
-	f       *coretest.Fixture
-	service *mem0.Service
-	ctx     context.Context
+	t        *testing.T
+	f        *coretest.Fixture
+	memories *memory.Service
+	service  *mem0.Service
+	ctx      context.Context
 }
 
 func open(t *testing.T) *site {
@@ -31,7 +33,7 @@ func open(t *testing.T) *site {
 	f := coretest.New(t, coretest.Options{})
 	memories := services.Memories(f, nil)
 	services.Running(t, memories)
-	return &site{t, f, mem0.New(true, memories), f.Caller(key.Issue{Kind: ident.Integration, Name: "app", Integration: "app",
+	return &site{t, f, memories, mem0.New(true, memories), f.Caller(key.Issue{Kind: ident.Integration, Name: "app", Integration: "app",
 		Scopes: ident.Scopes()})}
 }
 
@@ -131,6 +133,7 @@ func TestFilters(t *testing.T) {
 		`{"metadata": {"a": null}}`:                                                 "filters.metadata: values are",
 		strings.Repeat(`{"AND":[`, 17) + strings.Repeat(`]}`, 17):                   "nested deeper than 16",
 		`{"AND": [` + strings.Repeat(`{"run_id": "a"},`, 256) + `{"run_id": "a"}]}`: "more than 256",
+		`{"AND": [` + manyKeys(150) + `, ` + manyKeys(150) + `]}`:                   "filters.AND[1].metadata: makes more than 256",
 	} {
 		var in mem0.SearchRequest
 		err := json.Unmarshal([]byte(`{"query": "a", "filters": `+filters+`}`), &in)
@@ -164,6 +167,7 @@ func TestAdding(t *testing.T) {
 		s.add(object{"user_id": "ann", field: value}, "x").Fails(fault.InvalidRequest, field+": needs a language model")
 	}
 	s.add(object{"user_id": "ann", "infer": false}, "x").OK()
+	s.add(object{"user_id": "cat", "agent_id": "bot", "metadata": nil}, "x").OK()
 	s.add(object{"user_id": "ann", "expiration_date": "2030-01-01"}, "x").Fails(fault.InvalidRequest, "until they are deleted")
 	s.add(object{}, "x").Fails(fault.InvalidRequest, "user_id: is needed")
 	s.add(object{"user_id": "ann", "filters": object{"user_id": "ben"}}, "x").
@@ -177,6 +181,15 @@ func TestAdding(t *testing.T) {
 	if n := s.list(object{"filters": object{"user_id": "ann"}}).JSON["count"]; n != 5.0 {
 		t.Errorf("%v memories are kept", n)
 	}
+}
+
+// manyKeys is a filter of metadata with n conditions.
+func manyKeys(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `, "k%d": %d`, i, i)
+	}
+	return `{"metadata": {` + b.String()[2:] + `}}`
 }
 
 func TestOneMemory(t *testing.T) {
@@ -203,10 +216,21 @@ func TestOneMemory(t *testing.T) {
 		m["metadata"].(object)["shape"] != "flat" {
 		t.Errorf("%v", m)
 	}
-	again := s.add(object{"user_id": "ann", "run_id": "r"}, "pear cake").List("results")[0]
+	again := s.add(object{"user_id": "ann", "agent_id": "bot", "run_id": "r"}, "pear cake").List("results")[0]
 	if again["event"] != "NOOP" || again["id"] != id {
 		t.Errorf("what was changed to the same text is kept twice: %v", again)
 	}
+	for _, other := range []object{{"agent_id": "cat"}, {"app_id": "bot"}, {}} {
+		other["user_id"], other["run_id"] = "ann", "r"
+		if r := s.add(other, "pear cake").List("results")[0]; r["event"] != "ADD" || r["id"] == id {
+			t.Errorf("%v: the same of another agent or app is not kept: %v", other, r)
+		}
+	}
+	update(object{"text": "pear cake", "metadata": object{"shape": "flat", "role": "user"}}).OK()
+	update(object{"metadata": object{"role": "assistant"}}).Fails(fault.InvalidRequest, "may not change")
+	update(object{"metadata": object{"messageId": "m1"}}).Fails(fault.InvalidRequest, "may not change")
+	update(object{}).Fails(fault.InvalidRequest, "changes nothing")
+	update(object{"metadata": nil}).Fails(fault.InvalidRequest, "changes nothing")
 	update(object{"metadata": object{"agent_id": "x"}}).Fails(fault.InvalidRequest, "may not hold")
 	update(object{"metadata": object{"a": object{}}}).Fails(fault.InvalidRequest, "metadata")
 	update(object{"expiration_date": "2030-01-01"}).Fails(fault.InvalidRequest, "until they are deleted")
@@ -223,6 +247,29 @@ func TestOneMemory(t *testing.T) {
 	update(object{"text": "x"}).Fails(fault.MemoryNotFound)
 	for _, id = range []string{"x", "mem_0:", "mem_0:a b", ":ann", "mem_0:nobody"} {
 		get().Fails(fault.MemoryNotFound)
+	}
+}
+
+// A message that was changed is still the one of its id, and one that was saved as a text the one of its text.
+func TestEditedMessages(t *testing.T) {
+	s := open(t)
+	remember := func(text string) object {
+		r := coretest.Ask(s.ctx, t, s.memories.Remember, object{"endUserId": "ann", "messages": []object{
+			{"id": "m1", "role": "user", "content": text}}})
+		return r.OK().List("results")[0]
+	}
+	id := remember("apple tart")["memory"].(object)["id"].(string)
+	saved := coretest.Ask(s.ctx, t, s.memories.Save, object{"endUserId": "ann", "content": "one",
+		"metadata": object{"role": "user"}}).OK().JSON["memory"].(object)["id"].(string)
+	for id, text := range map[string]string{id: "pear tart", saved: "two"} {
+		coretest.Ask(s.ctx, t, s.service.Update, object{"text": text}, func(in *mem0.UpdateRequest) { in.MemoryID = id + ":ann" }).OK()
+	}
+	if r := remember("plum tart"); r["memory"].(object)["id"] != id {
+		t.Errorf("the message is another memory: %v", r)
+	}
+	coretest.Ask(s.ctx, t, s.memories.Save, object{"endUserId": "ann", "content": "two"}).OK()
+	if got := texts(s.list(object{"filters": object{"user_id": "ann"}})); got != "plum tart, two" {
+		t.Errorf("kept are %q", got)
 	}
 }
 
@@ -256,12 +303,17 @@ func TestPagesBatchesAndEntities(t *testing.T) {
 		return coretest.Ask(s.ctx, t, s.service.BatchDelete, object{"memories": list})
 	}
 	change(ids[0], "mem_none:ann").Fails(fault.MemoryNotFound)
-	remove(ids[0], "mem_none:ann").Fails(fault.MemoryNotFound)
+	remove(ids[0], "none").Fails(fault.MemoryNotFound)
+	coretest.Ask(s.ctx, t, s.service.BatchUpdate, object{"memories": []object{{"memory_id": ids[0], "text": "cake"},
+		{"memory_id": ids[1], "metadata": object{"agent_id": "x"}}}}).Fails(fault.InvalidRequest, "memories[1].metadata: may not hold")
+	coretest.Ask(s.ctx, t, s.service.BatchUpdate, object{"memories": []object{{"memory_id": ids[0], "text": "cake"},
+		{"memory_id": ids[1]}}}).Fails(fault.InvalidRequest, "memories[1]: changes nothing")
 	if got := texts(page(1, 100)); got != "apple tart, pear tart, plum tart" {
 		t.Errorf("a batch that failed left %q", got)
 	}
 	change(ids[0], ids[1]).OK()
-	remove(ids[0], ids[1]).OK()
+	remove(ids[0], ids[1]).Answers(`{"message": "Successfully deleted 2 memories"}`)
+	remove(ids[0], ids[1]).Answers(`{"message": "Successfully deleted 0 memories"}`)
 	if got := texts(page(1, 100)); got != "apple tart" {
 		t.Errorf("batches left %q", got)
 	}

@@ -48,7 +48,33 @@ func (in *UpdateRequest) Validate() error {
 	if in.ExpirationDate != nil {
 		return invalid("expiration_date", noExpiry)
 	}
-	return checkMetadata("metadata", in.Metadata)
+	if in.Text == nil && in.Timestamp == nil && isNone(in.Metadata) {
+		return invalid("text", "is needed, or metadata or timestamp: the call changes nothing")
+	}
+	return checkChange("metadata", in.Metadata)
+}
+
+// isNone reports whether metadata are left out, or null.
+func isNone(metadata json.RawMessage) bool { return len(metadata) == 0 || string(metadata) == "null" }
+
+// checkChange refuses metadata that no memory can be given.
+func checkChange(field string, metadata json.RawMessage) error {
+	if isNone(metadata) {
+		return nil
+	}
+	if err := checkMetadata(field, metadata); err != nil {
+		return err
+	}
+	var is map[string]json.RawMessage
+	if err := json.Unmarshal(metadata, &is); err != nil || is == nil {
+		return invalid(field, "must be an object")
+	}
+	for _, member := range members() {
+		if _, given := is[member]; given {
+			return invalid(field, "may not hold %q, which a memory keeps from when it was added", member)
+		}
+	}
+	return nil
 }
 
 // Update changes a memory.
@@ -64,8 +90,8 @@ func (s *Service) edit(ctx context.Context, memoryID string, text *string, metad
 	if err != nil {
 		return Memory{}, err
 	}
-	edit := memory.Edit{EndUserID: endUser, ID: id, Content: text, OccurredAt: at.text()}
-	if len(metadata) > 0 {
+	edit := memory.Edit{EndUserID: endUser, ID: id, Content: text, OccurredAt: at.text(), Scope: scopeOf}
+	if !isNone(metadata) {
 		edit.Merge = func(before json.RawMessage) (json.RawMessage, error) { return merge(before, metadata) }
 	}
 	d, err := s.memories.Edit(ctx, edit)
@@ -86,17 +112,22 @@ func merge(before, metadata json.RawMessage) (json.RawMessage, error) {
 	if err := json.Unmarshal(metadata, &is); err != nil {
 		return nil, invalid("metadata", "must be an object")
 	}
-	for _, member := range members() {
-		if _, given := is[member]; given {
-			return nil, invalid("metadata", "may not hold %q, which a memory keeps from when it was added", member)
-		}
-	}
 	for _, member := range kept() {
-		if value, had := was[member]; had && is[member] == nil {
+		value, had := was[member]
+		switch given, named := is[member]; {
+		case !named && had:
 			is[member] = value
+		case named && !(had && sameText(given, value)):
+			return nil, invalid("metadata", "may not change %q, which a memory keeps from when it was added", member)
 		}
 	}
 	return json.Marshal(is)
+}
+
+// sameText reports whether two JSON strings are the same.
+func sameText(a, b json.RawMessage) bool {
+	var x, y string
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && x == y
 }
 
 // DeleteRequest is a call of DELETE /v1/memories/{memory_id}.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/memory"
@@ -19,6 +21,11 @@ type DeleteAllRequest struct {
 
 	filters Filters
 }
+
+var _ op.StrictQuery = (*DeleteAllRequest)(nil)
+
+// StrictQuery implements op.StrictQuery.
+func (in *DeleteAllRequest) StrictQuery() {}
 
 // Validate wants to know whose memories are meant.
 func (in *DeleteAllRequest) Validate() error {
@@ -58,8 +65,11 @@ func (in *BatchUpdateRequest) Validate() error {
 		if m.Text != nil {
 			sum += len(*m.Text)
 		}
-		if err := checkMetadata(fmt.Sprintf("memories[%d].metadata", i), m.Metadata); err != nil {
+		if err := checkChange(fmt.Sprintf("memories[%d].metadata", i), m.Metadata); err != nil {
 			return err
+		}
+		if m.Text == nil && isNone(m.Metadata) {
+			return invalid(fmt.Sprintf("memories[%d]", i), "changes nothing: text or metadata is needed")
 		}
 	}
 	if sum > memory.MaxBatchBytes {
@@ -107,20 +117,25 @@ func (s *Service) BatchUpdate(ctx context.Context, in BatchUpdateRequest) (Said,
 // allThere refuses a batch of which a memory is not there, or owned by a source.
 func (s *Service) allThere(ctx context.Context, memoryIDs []string) error {
 	for _, m := range memoryIDs {
-		endUser, id, err := place(m)
-		if err != nil {
+		if err := s.there(ctx, m); err != nil {
 			return err
-		}
-		d, err := s.memories.Read(ctx, endUser, id)
-		if err != nil {
-			return err
-		}
-		if d.ExternalID != "" {
-			return fault.New(fault.Conflict, "memory %s is owned by source %s (%s); change it there", fault.Clip(m), d.Source,
-				d.ExternalID)
 		}
 	}
 	return nil
+}
+
+// there refuses a memory that is not there, or owned by a source.
+func (s *Service) there(ctx context.Context, memoryID string) error {
+	endUser, id, err := place(memoryID)
+	if err != nil {
+		return err
+	}
+	d, err := s.memories.Read(ctx, endUser, id)
+	if err == nil && d.ExternalID != "" {
+		err = fault.New(fault.Conflict, "memory %s is owned by source %s (%s); change it there", fault.Clip(memoryID), d.Source,
+			d.ExternalID)
+	}
+	return err
 }
 
 // Deletion is a memory's part of a batch of deletions.
@@ -147,20 +162,26 @@ func (in *BatchDeleteRequest) EndUser() string { return onlyEndUser(in.of()) }
 // Units counts the memories against the write rate.
 func (in *BatchDeleteRequest) Units() int { return len(in.Memories) }
 
-// BatchDelete deletes memories. Nothing is deleted where one of them is not there.
+// BatchDelete deletes memories, those of one end user together. Ones that are not there are not counted, so
+// that a call whose answer was lost can be repeated. Nothing is deleted where a source owns one of them.
 func (s *Service) BatchDelete(ctx context.Context, in BatchDeleteRequest) (Said, error) {
 	all := in.of()
-	if err := s.allThere(ctx, all); err != nil {
-		return Said{}, err
-	}
 	by := map[string][]string{}
 	for _, m := range all {
-		endUser, id, _ := place(m) // read just now
+		endUser, id, err := place(m)
+		if err != nil {
+			return Said{}, err
+		}
 		by[endUser] = append(by[endUser], id)
 	}
+	for _, m := range all {
+		if err := s.there(ctx, m); err != nil && fault.From(err).Code != fault.MemoryNotFound {
+			return Said{}, err
+		}
+	}
 	deleted := 0
-	for endUser, list := range by {
-		done, err := s.memories.Delete(ctx, memory.Delete{EndUserID: endUser, IDs: list})
+	for _, endUser := range slices.Sorted(maps.Keys(by)) {
+		done, err := s.memories.Delete(ctx, memory.Delete{EndUserID: endUser, IDs: by[endUser]})
 		if err != nil {
 			return Said{}, err
 		}
@@ -172,7 +193,7 @@ func (s *Service) BatchDelete(ctx context.Context, in BatchDeleteRequest) (Said,
 func severalOperations() []op.Op[*Service] {
 	ids := []fault.Code{fault.InvalidEndUserID, fault.InvalidContainerTag, fault.Conflict}
 	all := with(writing("delete_all", "DELETE", memories, "Delete the memories of whom the call names"), ids...)
-	all.Description = "All that the call names has to hold. The end user stays, and a memory that a source owns fails the call " +
+	all.Description = "All that the call names has to hold; other parameters, such as filters, are refused. The end user stays, and a memory that a source owns fails the call " +
 		"before anything is deleted."
 	update := with(writing("batch.update", "PUT", "/v1/batch", "Change up to 100 memories"), fault.MemoryNotFound, fault.Conflict,
 		fault.Upstream)
@@ -180,7 +201,7 @@ func severalOperations() []op.Op[*Service] {
 	update.MaxBody = addBody
 	remove := with(writing("batch.delete", "DELETE", "/v1/batch", "Delete up to 100 memories"),
 		fault.MemoryNotFound, fault.Conflict)
-	remove.Description = "Once all of them are there."
+	remove.Description = "Those that are not there are not counted. A memory that a source owns fails the call before anything is deleted."
 	remove.MaxBody = filterBody
 	for _, s := range []*op.Spec{&all, &update, &remove} {
 		s.Timeout = severalFor

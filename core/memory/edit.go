@@ -68,6 +68,8 @@ type Edit struct {
 	OccurredAt *string
 	// Merge makes the metadata of those that are stored; an empty one is none. Its errors are faults.
 	Merge func(before json.RawMessage) (json.RawMessage, error)
+	// Scope is what the memory was kept apart by (Message.KeepApart), of its metadata; nil: nothing.
+	Scope func(metadata json.RawMessage) string
 
 	occurred time.Time
 }
@@ -100,9 +102,20 @@ func (in *Edit) over(d Kept) (text, error) {
 	if in.Content == nil {
 		return t, nil
 	}
-	t.key.Hash = contentKey(t.content)
-	if role, ok := t.metadata[roleMember].(string); ok {
-		t.key.Hash = messageKey(&Message{Role: role, Content: &t.content})
+	// The key stays of the kind that it is: by a message's id, which its text is no part of, by role and
+	// text, or by text.
+	var was, is Message
+	was.Role, _ = t.metadata[roleMember].(string)
+	if in.Scope != nil {
+		was.apart = in.Scope(d.Metadata)
+	}
+	is = was
+	was.Content, is.Content = &d.Text, &t.content
+	switch d.ContentKey {
+	case contentKey(d.Text):
+		t.key.Hash = contentKey(t.content)
+	case messageKey(&was):
+		t.key.Hash = messageKey(&is)
 	}
 	return t, nil
 }

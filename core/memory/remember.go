@@ -34,7 +34,12 @@ type Message struct {
 	Content    *string         `json:"content" schema:"Content" maxBytes:"65536" doc:"at most 65536 bytes of UTF-8, not white space alone; kept as it is"`
 	Metadata   json.RawMessage `json:"metadata,omitempty" schema:"Metadata" doc:"comes back with results, beside role, name and messageId"`
 	OccurredAt *string         `json:"occurredAt,omitempty" format:"date-time" doc:"when it was said, in place of the time of the call"`
+
+	apart string
 }
+
+// KeepApart has a message without an id be another than the same one of another scope; "": of none.
+func (m *Message) KeepApart(scope string) { m.apart = scope }
 
 // turn is a message as it is stored. Its key is what it is known by: its id or, without
 // one, its role and content.
@@ -118,6 +123,9 @@ func messageKey(m *Message) [32]byte {
 		return sha256.Sum256([]byte("\x00message\x00" + *m.ID))
 	}
 	content := contentKey(*m.Content)
+	if m.apart != "" {
+		return sha256.Sum256([]byte("\x00said by " + m.Role + "\x00" + string(content[:]) + m.apart))
+	}
 	return sha256.Sum256([]byte("\x00said by " + m.Role + "\x00" + string(content[:])))
 }
 

@@ -229,6 +229,10 @@ type Call struct {
 // tags hold; its errors are faults.
 type Validator interface{ Validate() error }
 
+// StrictQuery marks inputs whose query parameters say what is changed: one that is not known is refused, as a
+// field of a body is, since leaving it out would change more than was asked for.
+type StrictQuery interface{ StrictQuery() }
+
 // Weigher is implemented by *In when a call costs more than one unit.
 type Weigher interface{ Units() int }
 

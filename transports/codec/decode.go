@@ -2,6 +2,7 @@ package codec
 
 import (
 	"bytes"
+	"cmp"
 	"encoding"
 	"encoding/json"
 	"errors"
@@ -29,8 +30,12 @@ type Input struct {
 type Decoder struct {
 	typ                 reflect.Type
 	path, query, header []param
+	strict              bool // refuses unknown query parameters
 	body                *object
 }
+
+// strictQuery is op.StrictQuery.
+type strictQuery interface{ StrictQuery() }
 
 type param struct {
 	name  string
@@ -46,7 +51,7 @@ func NewDecoder(t reflect.Type) (*Decoder, error) {
 		return nil, fmt.Errorf("codec: %s is not a struct", t)
 	}
 	c := compiler{objects: map[reflect.Type]*object{}}
-	d := &Decoder{typ: t, body: newObject()}
+	d := &Decoder{typ: t, body: newObject(), strict: reflect.PointerTo(t).Implements(reflect.TypeFor[strictQuery]())}
 	if err := c.fields(t, nil, d.body, d); err != nil {
 		return nil, fmt.Errorf("codec: %s: %w", t, err)
 	}
@@ -130,11 +135,14 @@ func (d *Decoder) decodeQuery(raw string, v reflect.Value) error {
 		pair, raw, _ = strings.Cut(raw, "&")
 		key, value, _ := strings.Cut(pair, "=")
 		name, err := url.QueryUnescape(key)
-		if err != nil {
-			continue // it can't be the name of a parameter that we know
+		i := -1
+		if err == nil { // or it can't be the name of a parameter that we know
+			i = slices.IndexFunc(d.query, func(p param) bool { return p.name == name })
 		}
-		i := slices.IndexFunc(d.query, func(p param) bool { return p.name == name })
-		if i < 0 {
+		switch {
+		case i < 0 && d.strict && pair != "":
+			return fault.New(fault.InvalidRequest, "there is no query parameter %s here", fault.Clip(cmp.Or(name, key)))
+		case i < 0:
 			continue // unknown parameters are ignored
 		}
 		text, err := url.QueryUnescape(value)

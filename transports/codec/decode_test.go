@@ -360,6 +360,38 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
+// restricted says what is changed in its query.
+type restricted struct {
+	Of string `query:"of" json:"-"`
+}
+
+func (*restricted) StrictQuery() {}
+
+// A parameter that is not known is no part of most calls, and refused where it may be a misspelt restriction.
+func TestDecodeUnknownParameters(t *testing.T) {
+	type open struct {
+		Of string `query:"of" json:"-"`
+	}
+	for query, refused := range map[string]bool{"of=a": false, "&of=a&": false, "of=a&fo=b": true, "of=a&%zz=b": true, "of=a&fo": true} {
+		var lax open
+		d, err := codec.NewDecoder(reflect.TypeFor[open]())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Decode(codec.Input{Query: query}, &lax); err != nil || lax.Of != "a" {
+			t.Errorf("%s: %+v, %v", query, lax, err)
+		}
+		var strict restricted
+		if d, err = codec.NewDecoder(reflect.TypeFor[restricted]()); err != nil {
+			t.Fatal(err)
+		}
+		err = d.Decode(codec.Input{Query: query}, &strict)
+		if refused != (fault.CodeOf(err) == fault.InvalidRequest) || !refused && (err != nil || strict.Of != "a") {
+			t.Errorf("%s: %+v, %v", query, strict, err)
+		}
+	}
+}
+
 // A whole number is one however it is written.
 func TestDecodeWholeNumbers(t *testing.T) {
 	for text, want := range map[string]int{"7.0": 7, "1e2": 100, "10E-1": 1, "-3.00": -3} {

@@ -187,7 +187,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	noPage := r.URL.Path == "/" && !strings.Contains(r.Header.Get("Accept"), "text/html")
 	at := r.URL.EscapedPath()
 	bare := strings.TrimSuffix(at, "/")
-	if noPage || !canonical(at) && !canonical(bare) {
+	if noPage || !canonical(at) && (!canonical(bare) || bare == "/") {
 		x.noRoute()
 		return
 	}

@@ -433,6 +433,7 @@ func TestRules(t *testing.T) {
 		{"trailing slash", "GET", get + "/", "", nil, 404, "did you mean " + get + "?", nil},
 		{"trailing slash of nothing", "GET", "/nothing/", "", nil, 404, `no route matches /nothing/"`, nil},
 		{"double slash", "GET", "/shelves//notes/b", "", nil, 404, "not_found", nil},
+		{"two slashes", "GET", "//", "", nil, 404, "not_found", nil},
 		{"leading double slash", "GET", "//shelves/a/notes/b", "", nil, 404, "not_found", nil},
 		{"dots", "GET", "/shelves/a/../a/notes/b", "", nil, 404, "not_found", nil},
 		{"escaped dots", "GET", "/shelves/a/notes/%2e%2e", "", nil, 400, "invalid_id", nil},
