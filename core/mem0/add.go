@@ -183,15 +183,18 @@ const (
 
 // Validate makes a Remember of the call.
 func (in *AddRequest) Validate() error {
-	for field, given := range map[string]bool{
-		"infer":                     in.Infer != nil && *in.Infer,
-		"custom_instructions":       in.CustomInstructions != nil,
-		"agent_custom_instructions": in.AgentCustomInstructions != nil,
-		"custom_categories":         in.CustomCategories != nil,
-		"structured_data_schema":    in.StructuredDataSchema != nil,
+	for _, asks := range []struct {
+		field string
+		given bool
+	}{
+		{"infer", in.Infer != nil && *in.Infer},
+		{"custom_instructions", in.CustomInstructions != nil},
+		{"agent_custom_instructions", in.AgentCustomInstructions != nil},
+		{"custom_categories", in.CustomCategories != nil},
+		{"structured_data_schema", in.StructuredDataSchema != nil},
 	} {
-		if given {
-			return invalid(field, needsModel)
+		if asks.given {
+			return invalid(asks.field, needsModel)
 		}
 	}
 	if in.ExpirationDate != nil {

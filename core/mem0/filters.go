@@ -78,7 +78,7 @@ func (f *Filters) all(at string, v any, depth int, sure bool) ([]filter.Filter, 
 	}
 	var out []filter.Filter
 	for _, name := range slices.Sorted(maps.Keys(object)) {
-		conditions, err := f.entry(at+"."+name, name, object[name], depth, sure)
+		conditions, err := f.entry(at+"."+fault.Clip(name), name, object[name], depth, sure)
 		if err != nil {
 			return nil, err
 		}
@@ -211,7 +211,7 @@ func metadata(at string, v any) ([]filter.Filter, error) {
 		return nil, refuse(at, "must be an object with at least one key")
 	}
 	for _, key := range slices.Sorted(maps.Keys(object)) {
-		at := at + "." + key
+		at := at + "." + fault.Clip(key)
 		if key == "" || key[0] == '$' || key == "AND" || key == "OR" || key == "NOT" {
 			return nil, refuse(at, "is no key of metadata")
 		}

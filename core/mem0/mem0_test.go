@@ -33,8 +33,8 @@ func open(t *testing.T) *site {
 	f := coretest.New(t, coretest.Options{})
 	memories := services.Memories(f, nil)
 	services.Running(t, memories)
-	return &site{t, f, memories, mem0.New(true, memories), f.Caller(key.Issue{Kind: ident.Integration, Name: "app", Integration: "app",
-		Scopes: ident.Scopes()})}
+	return &site{t, f, memories, mem0.New(true, memories), f.Caller(key.Issue{Kind: ident.Integration, Name: "app",
+		Integration: "app", Scopes: ident.Scopes()})}
 }
 
 func (s *site) add(body object, texts ...string) *coretest.Reply {
@@ -133,7 +133,7 @@ func TestFilters(t *testing.T) {
 		`{"metadata": {"a": null}}`:                                                 "filters.metadata: values are",
 		strings.Repeat(`{"AND":[`, 17) + strings.Repeat(`]}`, 17):                   "nested deeper than 16",
 		`{"AND": [` + strings.Repeat(`{"run_id": "a"},`, 256) + `{"run_id": "a"}]}`: "more than 256",
-		`{"AND": [` + manyKeys(150) + `, ` + manyKeys(150) + `]}`:                   "filters.AND[1].metadata: makes more than 256",
+		`{"AND": [` + manyKeys(150) + `, ` + manyKeys(150) + `]}`:                   "filters.AND[1].metadata: makes more",
 	} {
 		var in mem0.SearchRequest
 		err := json.Unmarshal([]byte(`{"query": "a", "filters": `+filters+`}`), &in)
@@ -262,7 +262,8 @@ func TestEditedMessages(t *testing.T) {
 	saved := coretest.Ask(s.ctx, t, s.memories.Save, object{"endUserId": "ann", "content": "one",
 		"metadata": object{"role": "user"}}).OK().JSON["memory"].(object)["id"].(string)
 	for id, text := range map[string]string{id: "pear tart", saved: "two"} {
-		coretest.Ask(s.ctx, t, s.service.Update, object{"text": text}, func(in *mem0.UpdateRequest) { in.MemoryID = id + ":ann" }).OK()
+		coretest.Ask(s.ctx, t, s.service.Update, object{"text": text},
+			func(in *mem0.UpdateRequest) { in.MemoryID = id + ":ann" }).OK()
 	}
 	if r := remember("plum tart"); r["memory"].(object)["id"] != id {
 		t.Errorf("the message is another memory: %v", r)
@@ -305,7 +306,8 @@ func TestPagesBatchesAndEntities(t *testing.T) {
 	change(ids[0], "mem_none:ann").Fails(fault.MemoryNotFound)
 	remove(ids[0], "none").Fails(fault.MemoryNotFound)
 	coretest.Ask(s.ctx, t, s.service.BatchUpdate, object{"memories": []object{{"memory_id": ids[0], "text": "cake"},
-		{"memory_id": ids[1], "metadata": object{"agent_id": "x"}}}}).Fails(fault.InvalidRequest, "memories[1].metadata: may not hold")
+		{"memory_id": ids[1], "metadata": object{"agent_id": "x"}}}}).
+		Fails(fault.InvalidRequest, "memories[1].metadata: may not hold")
 	coretest.Ask(s.ctx, t, s.service.BatchUpdate, object{"memories": []object{{"memory_id": ids[0], "text": "cake"},
 		{"memory_id": ids[1]}}}).Fails(fault.InvalidRequest, "memories[1]: changes nothing")
 	if got := texts(page(1, 100)); got != "apple tart, pear tart, plum tart" {

@@ -193,15 +193,16 @@ func (s *Service) BatchDelete(ctx context.Context, in BatchDeleteRequest) (Said,
 func severalOperations() []op.Op[*Service] {
 	ids := []fault.Code{fault.InvalidEndUserID, fault.InvalidContainerTag, fault.Conflict}
 	all := with(writing("delete_all", "DELETE", memories, "Delete the memories of whom the call names"), ids...)
-	all.Description = "All that the call names has to hold; other parameters, such as filters, are refused. The end user stays, and a memory that a source owns fails the call " +
-		"before anything is deleted."
+	all.Description = "All that the call names has to hold; other parameters, such as filters, are refused. " +
+		"The end user stays, and a memory that a source owns fails the call before anything is deleted."
 	update := with(writing("batch.update", "PUT", "/v1/batch", "Change up to 100 memories"), fault.MemoryNotFound, fault.Conflict,
-		fault.Upstream)
+		fault.Upstream, fault.QuotaExceeded)
 	update.Description = "One after the other, once all of them are there."
 	update.MaxBody = addBody
 	remove := with(writing("batch.delete", "DELETE", "/v1/batch", "Delete up to 100 memories"),
 		fault.MemoryNotFound, fault.Conflict)
-	remove.Description = "Those that are not there are not counted. A memory that a source owns fails the call before anything is deleted."
+	remove.Description = "Those that are not there are not counted. A memory that a source owns fails the call before " +
+		"anything is deleted."
 	remove.MaxBody = filterBody
 	for _, s := range []*op.Spec{&all, &update, &remove} {
 		s.Timeout = severalFor

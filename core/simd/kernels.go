@@ -64,7 +64,7 @@ func (k Kernels) Level() Level { return k.level }
 
 // Best returns the fastest kernels that this CPU runs, or those that the
 // environment variable MNEME_SIMD names. The error says that the variable
-// holds no level or one that this CPU lacks.
+// holds no level or one that this machine lacks.
 func Best() (Kernels, error) {
 	if name := os.Getenv(Env); name != "" {
 		level, err := ParseLevel(name)
@@ -86,10 +86,10 @@ func Best() (Kernels, error) {
 	return Kernels{level: best}, nil
 }
 
-// At returns the kernels of one level, or an error if this CPU can't run them.
+// At returns the kernels of one level, or an error if this machine can't run them.
 func At(level Level) (Kernels, error) {
 	if !available(level) {
-		return Kernels{}, fmt.Errorf("simd level %s: this CPU lacks it", level)
+		return Kernels{}, fmt.Errorf("simd level %s: this machine lacks it, its processor or the leave of its system", level)
 	}
 	return Kernels{level: level}, nil
 }

@@ -31,9 +31,12 @@ func TestStorm(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(5))
 	var calls, signals atomic.Int64
 	var stop atomic.Bool
-	var workers sync.WaitGroup
+	var workers, preparing sync.WaitGroup
 	for g := range 32 {
+		preparing.Add(1)
 		workers.Go(func() {
+			prepared := sync.OnceFunc(preparing.Done)
+			defer prepared()
 			r := rand.New(rand.NewPCG(7, uint64(g)))
 			rows, out, in := 1+g*5%150, 1+g*37%300, 1+g*53%400
 			x, w, scale := mixedRows(r, rows, in), randomBytes(r, out*in), randomFloats(r, out)
@@ -53,7 +56,8 @@ func TestStorm(t *testing.T) {
 				return dst
 			}
 			attended := attend()
-			for !stop.Load() {
+			prepared()
+			for first := true; first || !stop.Load(); first = false {
 				onDeepStack(g, func() {
 					var q simd.Rows
 					k.Quantize(&q, x, rows, in, p)
@@ -92,9 +96,10 @@ func TestStorm(t *testing.T) {
 			}
 		}
 	})
+	preparing.Wait()
 	time.AfterFunc(*storm, func() { stop.Store(true) })
 	workers.Wait()
-	if calls.Load() == 0 || signals.Load() == 0 {
+	if calls.Load() < 32 || signals.Load() == 0 {
 		t.Errorf("%d calls under %d signals", calls.Load(), signals.Load())
 	}
 	t.Logf("%d calls, %d signals", calls.Load(), signals.Load())

@@ -73,7 +73,7 @@ func (k Kernels) quantizeTiles(r *Rows, x []float32, p Precision) {
 }
 
 // tileWork bounds the products of a call, which nothing can interrupt: a tenth of a
-// millisecond. tilePanel is how many rows keep their codes and results in the
+// millisecond, as long as reading the weights of fewer rows takes. tilePanel is how many rows keep their codes and results in the
 // second-level cache while the weights pass by.
 const (
 	tileWork  = 1 << 26
@@ -95,7 +95,7 @@ func (k Kernels) linearTiles(dst []float32, l *Layer, x *Rows, then Activation) 
 	limit := max(2*tileRows, min(tilePanel, panelBytes/(2*x.stride)&^(2*tileRows-1)))
 	for from := 0; from < x.rows; {
 		rows, wide := x.run(from, limit)
-		panels := max(1, tileWork/(rows*x.stride*l.tile()))
+		panels := max(1, tileWork/(max(rows, 2*tileRows)*x.stride*l.tile()))
 		for n := 0; n < l.out; n += panels * l.tile() {
 			outputs := min(panels*l.tile(), l.out-n)
 			tileBlocks(dst[from*l.out+n:], l.out, l, n, outputs, x, from, rows, wide, then)

@@ -54,7 +54,8 @@ func (v *visit) showDocuments(f *form) (view, error) {
 	if list.NextCursor != nil {
 		m.Next = *list.NextCursor
 	}
-	sources, unknown, err := optional[source.Sources](v, call{op: "sources.list", query: url.Values{"namespace": {n}, "limit": {"20"}}})
+	sources, unknown, err := optional[source.Sources](v, call{op: "sources.list",
+		query: url.Values{"namespace": {n}, "limit": {"20"}}})
 	if err != nil {
 		return view{}, err
 	}

@@ -25,7 +25,8 @@ func TestMem0Access(t *testing.T) {
 		}
 		add := func(as *server, user, text string) string {
 			t.Helper()
-			r := as.post("/v3/memories/add", object{"user_id": user, "messages": []object{{"role": "user", "content": text}}}).ok()
+			r := as.post("/v3/memories/add", object{"user_id": user,
+				"messages": []object{{"role": "user", "content": text}}}).ok()
 			return r.list("results")[0]["id"].(string)
 		}
 		count := func(user string) float64 {
@@ -91,7 +92,8 @@ func TestMem0Access(t *testing.T) {
 		}
 
 		// What could be a restriction is none that is left out.
-		for _, query := range []string{"user_id=ann&runid=x", "user_id=ann&filters=%7B%7D", "user_id=ann&metadata=x", "user_id=ann&user_id=ben"} {
+		for _, query := range []string{"user_id=ann&runid=x", "user_id=ann&filters=%7B%7D", "user_id=ann&metadata=x",
+			"user_id=ann&user_id=ben"} {
 			refused(s.do("DELETE", "/v1/memories?"+query, nil), 400, "")
 		}
 		if count("ann") != 1 || count("ben") != 1 {
