@@ -58,9 +58,8 @@ assert [(v["memory_id"], v["new_memory"]) for v in history] == [(memory["id"], c
 
 more = client.add([{"role": "user", "content": f"Note {i}."} for i in range(3)], user_id="ben")["results"]
 assert "2 memories" in client.batch_update([{"memory_id": m["id"], "text": m["memory"] + " Changed."} for m in more[:2]])["message"]
-refused(errors.MemoryNotFoundError, "no memory", lambda: client.batch_delete([{"memory_id": more[0]["id"]}, {"memory_id": "mem_0:ben"}]))
-assert client.get_all(filters={"user_id": "ben"})["count"] == 3
-client.batch_delete([{"memory_id": m["id"]} for m in more[:2]])
+for _ in range(2):  # once more, as after an answer that was lost
+    client.batch_delete([{"memory_id": m["id"]} for m in more[:2]])
 assert [m["memory"] for m in client.get_all(filters={"user_id": "ben"})["results"]] == ["Note 2."]
 client.delete(more[2]["id"], delete_linked=True)
 refused(errors.MemoryNotFoundError, "no memory", lambda: client.get(more[2]["id"]))
@@ -70,6 +69,7 @@ client.add("I am a bot.", agent_id="bot")
 assert [m["agent_id"] for m in client.get_all(filters={"agent_id": "bot"})["results"]] == ["bot"]
 assert {(e["type"], e["name"], e["total_memories"]) for e in client.users()["results"]} == {
     ("user", "anna", 3), ("user", "ben", 0), ("agent", "bot", 1)}
+refused(errors.ValidationError, "filters", lambda: client.delete_all(user_id="anna", filters={"user_id": "anna"}))
 client.delete_all(user_id="anna", run_id="garden")
 assert [m["memory"] for m in client.get_all(filters=anna)["results"]] == [salt]
 client.delete_users(agent_id="bot")
