@@ -43,13 +43,10 @@ type UpdateRequest struct {
 	ExpirationDate *string         `json:"expiration_date,omitempty" doc:"null, or refused: memories stay until they are deleted"`
 }
 
-// Validate refuses an update of nothing.
+// Validate refuses what no memory can be given.
 func (in *UpdateRequest) Validate() error {
 	if in.ExpirationDate != nil {
 		return invalid("expiration_date", noExpiry)
-	}
-	if in.Text == nil && in.Timestamp == nil && isNone(in.Metadata) {
-		return invalid("text", "is needed, or metadata or timestamp: the call changes nothing")
 	}
 	return checkChange("metadata", in.Metadata)
 }

@@ -68,9 +68,6 @@ func (in *BatchUpdateRequest) Validate() error {
 		if err := checkChange(fmt.Sprintf("memories[%d].metadata", i), m.Metadata); err != nil {
 			return err
 		}
-		if m.Text == nil && isNone(m.Metadata) {
-			return invalid(fmt.Sprintf("memories[%d]", i), "changes nothing: text or metadata is needed")
-		}
 	}
 	if sum > memory.MaxBatchBytes {
 		return fault.Field(fault.PayloadTooLarge, "memories", "hold %d bytes of text; at most %d (1 MiB) are allowed", sum,
