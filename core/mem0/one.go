@@ -182,7 +182,8 @@ func (s *Service) History(ctx context.Context, in Ref) (Versions, error) {
 func oneOperations() []op.Op[*Service] {
 	absent := []fault.Code{fault.MemoryNotFound}
 	get := with(spec("get", "GET", one, "Read a memory"), absent...)
-	update := with(writing("update", "PUT", one, "Change a memory"), append(absent, fault.Conflict, fault.Upstream, fault.QuotaExceeded)...)
+	update := with(writing("update", "PUT", one, "Change a memory"),
+		append(absent, fault.Conflict, fault.Upstream, fault.QuotaExceeded)...)
 	update.Description = "What is left out stays. A memory that a source owns answers 409."
 	update.MaxBody = textBody
 	remove := with(writing("delete", "DELETE", one, "Delete a memory"), append(absent, fault.Conflict)...)
