@@ -100,8 +100,10 @@ func onlyEndUser(memoryIDs []string) string {
 
 // BatchUpdate changes memories one after the other. Nothing is changed where one of them is not there.
 func (s *Service) BatchUpdate(ctx context.Context, in BatchUpdateRequest) (Said, error) {
-	if err := s.allThere(ctx, in.of()); err != nil {
-		return Said{}, err
+	for _, m := range in.Memories {
+		if _, _, err := s.changeable(ctx, m.MemoryID); err != nil {
+			return Said{}, err
+		}
 	}
 	for _, m := range in.Memories {
 		if _, err := s.edit(ctx, m.MemoryID, m.Text, m.Metadata, nil); err != nil {
@@ -111,28 +113,17 @@ func (s *Service) BatchUpdate(ctx context.Context, in BatchUpdateRequest) (Said,
 	return Said{fmt.Sprintf("Successfully updated %d memories", len(in.Memories))}, nil
 }
 
-// allThere refuses a batch of which a memory is not there, or owned by a source.
-func (s *Service) allThere(ctx context.Context, memoryIDs []string) error {
-	for _, m := range memoryIDs {
-		if err := s.there(ctx, m); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// there refuses a memory that is not there, or owned by a source.
-func (s *Service) there(ctx context.Context, memoryID string) error {
-	endUser, id, err := place(memoryID)
-	if err != nil {
-		return err
+// changeable takes the id of a memory apart, and refuses one that is not there, or owned by a source.
+// Of an id that is none, the end user is "".
+func (s *Service) changeable(ctx context.Context, memoryID string) (endUser, id string, err error) {
+	if endUser, id, err = place(memoryID); err != nil {
+		return "", "", err
 	}
 	d, err := s.memories.Read(ctx, endUser, id)
-	if err == nil && d.ExternalID != "" {
-		err = fault.New(fault.Conflict, "memory %s is owned by source %s (%s); change it there", fault.Clip(memoryID), d.Source,
-			d.ExternalID)
+	if err == nil {
+		err = memory.RefuseOwned(d, memoryID, "change it there")
 	}
-	return err
+	return endUser, id, err
 }
 
 // Deletion is a memory's part of a batch of deletions.
@@ -162,19 +153,13 @@ func (in *BatchDeleteRequest) Units() int { return len(in.Memories) }
 // BatchDelete deletes memories, those of one end user together. Ones that are not there are not counted, so
 // that a call whose answer was lost can be repeated. Nothing is deleted where a source owns one of them.
 func (s *Service) BatchDelete(ctx context.Context, in BatchDeleteRequest) (Said, error) {
-	all := in.of()
 	by := map[string][]string{}
-	for _, m := range all {
-		endUser, id, err := place(m)
-		if err != nil {
+	for _, m := range in.Memories {
+		endUser, id, err := s.changeable(ctx, m.MemoryID)
+		if err != nil && (endUser == "" || fault.CodeOf(err) != fault.MemoryNotFound) {
 			return Said{}, err
 		}
 		by[endUser] = append(by[endUser], id)
-	}
-	for _, m := range all {
-		if err := s.there(ctx, m); err != nil && fault.From(err).Code != fault.MemoryNotFound {
-			return Said{}, err
-		}
 	}
 	deleted := 0
 	for _, endUser := range slices.Sorted(maps.Keys(by)) {

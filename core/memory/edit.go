@@ -45,6 +45,15 @@ func (s *Service) Known(ctx context.Context, endUser string) (known bool, err er
 	return known, err
 }
 
+// RefuseOwned is the fault of changing a memory that its source owns; nil: none owns it. Instead says
+// what to do there.
+func RefuseOwned(d Kept, id, instead string) error {
+	if d.ExternalID == "" {
+		return nil
+	}
+	return fault.New(fault.Conflict, "memory %s is owned by source %s (%s); %s", fault.Clip(id), d.Source, d.ExternalID, instead)
+}
+
 func noMemory(id string) error {
 	return fault.New(fault.MemoryNotFound, "there is no memory %s", fault.Clip(id))
 }
@@ -133,8 +142,8 @@ func (s *Service) Edit(ctx context.Context, in Edit) (Kept, error) {
 // editable reads the memory that an edit is of.
 func editable(ctx context.Context, r reader, p port.Partition, id string) (Kept, error) {
 	d, err := memoryByID(ctx, r, p, id, port.PartText|port.PartMetadata|port.PartChunks)
-	if err == nil && d.ExternalID != "" {
-		err = fault.New(fault.Conflict, "memory %s is owned by source %s (%s); change it there", d.ID, d.Source, d.ExternalID)
+	if err == nil {
+		err = RefuseOwned(d, d.ID, "change it there")
 	}
 	return d, err
 }
@@ -349,9 +358,8 @@ func (s *Service) DeleteAll(ctx context.Context, w Which) (int, error) {
 			return err
 		}
 		return s.walk(ctx, r, p, w, func(d Kept) error {
-			if d.ExternalID != "" {
-				return fault.New(fault.Conflict, "memory %s is owned by source %s (%s); tombstone it there", d.ID, d.Source,
-					d.ExternalID)
+			if err := RefuseOwned(d, d.ID, "tombstone it there"); err != nil {
+				return err
 			}
 			ids = append(ids, d.ID)
 			return nil

@@ -166,9 +166,8 @@ func (s *Service) delete(ctx context.Context, p port.Partition, wanted []string)
 		}
 		ids := make([]string, 0, len(found))
 		for _, d := range found {
-			if d.ExternalID != "" {
-				return fault.New(fault.Conflict, "memory %s is owned by source %s (%s); tombstone it there", d.ID,
-					d.Source, d.ExternalID)
+			if err := RefuseOwned(d, d.ID, "tombstone it there"); err != nil {
+				return err
 			}
 			ids = append(ids, d.ID)
 		}

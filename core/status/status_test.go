@@ -250,6 +250,6 @@ func TestSinceWhenAPartFails(t *testing.T) {
 	}
 	w.Store.OnPing.Set(func() error { return errors.New("disk gone") })
 	if again := w.deep(); since(again, "store") != again.JSON["time"] || since(again, "store") == began {
-		t.Errorf("a part that fails anew: %s", again.Body)
+		t.Errorf("a part that fails again: %s", again.Body)
 	}
 }
