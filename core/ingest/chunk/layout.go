@@ -219,7 +219,7 @@ func opensWith(text, title string) bool {
 	next, n := utf8.DecodeRuneInString(text[len(title):])
 	if next < utf8.RuneSelf { // within "Node.js" or "3.2" it ends nothing
 		if after, _ := utf8.DecodeRuneInString(text[len(title)+n:]); unicode.IsLetter(after) || unicode.IsDigit(after) {
-			return n == 0
+			return false
 		}
 	}
 	return n == 0 || terminal(next) || next == ':' || next == '：'
