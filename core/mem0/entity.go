@@ -136,11 +136,8 @@ func members() []string { return []string{agent + "_id", app + "_id"} }
 func (i ids) label(metadata json.RawMessage) (json.RawMessage, error) {
 	all := map[string]json.RawMessage{}
 	if len(metadata) > 0 {
-		if err := json.Unmarshal(metadata, &all); err != nil {
+		if err := json.Unmarshal(metadata, &all); err != nil || all == nil {
 			return nil, invalid("metadata", "must be an object")
-		}
-		if all == nil { // of null
-			all = map[string]json.RawMessage{}
 		}
 	}
 	for _, member := range members() {

@@ -51,12 +51,9 @@ func (in *UpdateRequest) Validate() error {
 	return checkChange("metadata", in.Metadata)
 }
 
-// isNone reports whether metadata are left out, or null.
-func isNone(metadata json.RawMessage) bool { return len(metadata) == 0 || string(metadata) == "null" }
-
 // checkChange refuses metadata that no memory can be given.
 func checkChange(field string, metadata json.RawMessage) error {
-	if isNone(metadata) {
+	if len(metadata) == 0 {
 		return nil
 	}
 	if err := checkMetadata(field, metadata); err != nil {
@@ -88,7 +85,7 @@ func (s *Service) edit(ctx context.Context, memoryID string, text *string, metad
 		return Memory{}, err
 	}
 	edit := memory.Edit{EndUserID: endUser, ID: id, Content: text, OccurredAt: at.text(), Scope: scopeOf}
-	if !isNone(metadata) {
+	if len(metadata) > 0 {
 		edit.Merge = func(before json.RawMessage) (json.RawMessage, error) { return merge(before, metadata) }
 	}
 	d, err := s.memories.Edit(ctx, edit)
