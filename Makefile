@@ -2,20 +2,24 @@
 GOLANGCI_VERSION := v2.15.0
 # All builds have the flags of the program that ships, so that every package is compiled
 # once, whether for a test, a linter or the program. The race detector alone needs cgo.
+# The compiler and the linker collect their garbage less often than they would, and write nothing
+# for debuggers, which the program that ships has none of: they make the same and take a seventh
+# less of the processors. What runs in a test is left as it is.
 export CGO_ENABLED ?= 0
-export GOFLAGS := $(strip $(filter-out -trimpath,$(GOFLAGS)) -trimpath)
+LEAN := -gcflags=all=-dwarf=false '-toolexec=env GOGC=400'
+export GOFLAGS := $(strip $(filter-out -trimpath,$(subst $(LEAN),,$(GOFLAGS))) -trimpath $(LEAN))
 # The packages that take longest come first, so that none of them runs alone at the end,
 # and four run at once on two processors: most wait for what they have started.
-PKGS ?= ./cmd/mneme/... ./wasm/... ./...
+PKGS ?= ./cmd/mneme/... ./adapters/index/... ./adapters/storage/... ./wasm/... ./...
 AT_ONCE ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 4); echo $$((n > 4 ? n : 4)))
 
-.PHONY: help site bundle package-tools chart-tools packages vulnerabilities platforms deploy-lint image-check tours bench-backends proto-verify backend-python connector-python mcp-clients clients protocol-clients model-clients sdk sdk-tools sdk-test integration-tools integrations-test build test test-times test-tenants endurance source-scale backup-scale webhook-scale power-cuts test-race fuzz lint bench eval references generate compatible release openapi-lint browser-tools screenshots wasm wasm-verify ci clean contract-tools contract-long postgres opensearch opensearch-contract opensearch-suite
+.PHONY: help site bundle package-tools chart-tools packages vulnerabilities platforms platforms-build deploy-lint image-check tours bench-backends proto-verify backend-python connector-python mcp-clients clients protocol-clients model-clients sdk sdk-tools sdk-test integration-tools integrations-test build test test-times test-tenants endurance source-scale backup-scale webhook-scale power-cuts test-race fuzz lint bench beside eval references generate compatible release openapi-lint browser-tools screenshots wasm wasm-verify ci clean contract-tools contract-long postgres opensearch opensearch-contract opensearch-suite
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## the binary, in bin/mneme
-	CGO_ENABLED=0 go build -trimpath -o bin/mneme ./cmd/mneme
+	CGO_ENABLED=0 go build -trimpath -ldflags="-s -w" -o bin/mneme ./cmd/mneme
 
 # What vet finds in tests is make lint's to say.
 test: ## all tests (what the README names)
@@ -53,9 +57,9 @@ power-cuts: ## what every single step of the store and the index leaves when the
 # runs as it is, as does the compiler of WebAssembly, three times as fast. The driver, what uses
 # it and the locks that SQLite takes, which are Go's, are watched.
 WAZEVO := github.com/tetratelabs/wazero/internal/engine/wazevo
-UNWATCHED = '-gcflags=modernc.org/...=-d=checkptr=0' \
-  $(foreach one,modernc.org/libc/... modernc.org/sqlite/lib,'-gcflags=$(one)=-d=checkptr=0 -race=false') \
-  $(foreach one,$(WAZEVO)/ssa $(WAZEVO)/frontend $(WAZEVO)/backend/...,'-gcflags=$(one)=-race=false')
+UNWATCHED = '-gcflags=modernc.org/...=-dwarf=false -d=checkptr=0' \
+  $(foreach one,modernc.org/libc/... modernc.org/sqlite/lib,'-gcflags=$(one)=-dwarf=false -d=checkptr=0 -race=false') \
+  $(foreach one,$(WAZEVO)/ssa $(WAZEVO)/frontend $(WAZEVO)/backend/...,'-gcflags=$(one)=-dwarf=false -race=false')
 RACE_PKGS ?= $$(echo $(PKGS) | sh cmd/mneme/test/raced.sh)
 # What a test builds is the program that ships.
 test-race: ## the tests that run in one process, under the race detector (needs a C compiler)
@@ -72,7 +76,8 @@ fuzz: ## every fuzz target for FUZZTIME each
 	  done || exit 1; done
 
 # golangci-lint runs all of vet, but leaves generated code out. What only ARM64 has lies in
-# core/simd; the rest is the same code there, which make platforms looks at.
+# core/simd; the rest is the same code there, which make platforms looks at. GOGC: a linter
+# that collects less often takes a sixth less of the processors.
 GENERATED = $$(git grep -lE '^// Code generated .* DO NOT EDIT' -- '*.go' ':!sdk' | xargs -n 1 dirname | sort -u | sed 's|^|./|')
 lint: ## formatting, go.mod, vet and the linters of .golangci.yml
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo 'gofmt: run gofmt -w'; exit 1; }
@@ -80,12 +85,22 @@ lint: ## formatting, go.mod, vet and the linters of .golangci.yml
 	go vet $(GENERATED)
 	GOARCH=arm64 go vet ./core/simd
 	cd sdk/go && go mod tidy -diff && go vet ./...
-	go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION) run
+	GOGC=400 go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION) run
 	cd sdk/go && go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION) run --config ../../.golangci.yml
 
 platforms: ## every package and test, type-checked and vetted for each system and processor that there is a program for
 	go run ./cmd/mneme/test/platforms ./...
 	go build -o .cache/platforms ./cmd/mneme/test/platforms && cd sdk/go && ../../.cache/platforms ./...
+
+# One after another, and with one process each, since each is a cold compile of minutes. TARGETS= for some, VET=1 for
+# all of vet, tests included, which takes twice as long.
+TARGETS_OF_ALL = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64 freebsd/amd64 freebsd/arm64
+platforms-build: ## the program, compiled and linked for each of them: TARGETS="darwin/arm64 ..." for some, VET=1 for go vet as well
+	@set -e; for target in $(or $(TARGETS),$(TARGETS_OF_ALL)); do \
+	  echo "== $$target"; export GOOS=$${target%/*} GOARCH=$${target#*/}; \
+	  go build -p 1 -o $(or $(TMPDIR),/tmp)/mneme-platform ./cmd/mneme; \
+	  test -z "$(VET)" || go vet -p 1 ./...; \
+	done; rm -f $(or $(TMPDIR),/tmp)/mneme-platform
 
 mcp-clients: ## the MCP clients (npm, PyPI) and the Node.js that cmd/mneme/test/mcp runs
 	sh cmd/mneme/test/mcp/install.sh .cache/mcp-clients
@@ -93,7 +108,7 @@ mcp-clients: ## the MCP clients (npm, PyPI) and the Node.js that cmd/mneme/test/
 clients: ## generators of clients and libraries of webhooks (npm, PyPI, Go) for cmd/mneme/test/clients and tours
 	sh cmd/mneme/test/clients/install.sh
 
-protocol-clients: ## other services' clients (npm, PyPI, Go) for cmd/mneme/test/protocols
+protocol-clients: ## other services' clients (npm, PyPI) for cmd/mneme/test/protocols
 	sh cmd/mneme/test/protocols/install.sh
 
 sdk-tools: ## what cmd/mneme/test/sdk tries the SDKs with: runtimes and checkers (npm, PyPI); their generators come with clients
@@ -105,11 +120,13 @@ sdk: ## the generated layers of the SDKs, of docs/openapi.yaml (make clients sdk
 sdk-test: ## the SDKs as they are installed, on each runtime (make clients sdk-tools first)
 	go test -count=1 -v ./cmd/mneme/test/sdk
 
-integration-tools: ## the frameworks of integrations/, in the versions that are pinned (PyPI, npm; make sdk-tools clients, too)
+integration-tools: ## the frameworks of integrations/, in the versions that are pinned, and OpenAI's client for Go (PyPI, npm, Go's proxy; make sdk-tools clients protocol-clients, too)
 	sh cmd/mneme/test/integrations/install.sh
+	sh cmd/mneme/test/protocols/install.sh go
 
-integrations-test: ## the packages of integrations/ as they are installed, under their frameworks' suites (make sdk-tools clients integration-tools first)
+integrations-test: ## the packages of integrations/ as they are installed, under their frameworks' suites, and OpenAI's client for Go (make sdk-tools clients protocol-clients integration-tools first)
 	MNEME_INTEGRATIONS=1 MNEME_TEST_REQUIRE=1 go test -count=1 -v ./cmd/mneme/test/integrations
+	MNEME_INTEGRATIONS=1 MNEME_TEST_REQUIRE=1 go test -count=1 -v ./cmd/mneme/test/protocols -run '^TestOpenAIsClients$$'
 	sh cmd/mneme/test/integrations/passed.sh --record
 
 model-clients: ## the model providers' clients that adapters/model/remotetest runs, from PyPI
@@ -117,6 +134,11 @@ model-clients: ## the model providers' clients that adapters/model/remotetest ru
 
 bench: ## the benchmarks, one run each
 	go test -run '^$$' -bench . -benchtime 1x ./...
+
+ROUNDS ?= 7
+LEVELS ?=
+beside: ## e5-small-v2 here, in ONNX Runtime and in OpenVINO, in turns, one thread each: ROUNDS=, LEVELS="avx2,avx512" (Linux; pip, mvn)
+	sh wasm/models/golden/beside.sh --rounds=$(ROUNDS) --levels=$(LEVELS)
 
 CONFIGS ?=
 bench-backends: build ## one workload over sets of backends: CONFIGS="a.yaml b.yaml" (default: the embedded one)

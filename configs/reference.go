@@ -69,7 +69,8 @@ type variableHelp struct{ name, path string }
 // commandVariables belong to the command line alone; cmd/mneme reads them.
 var commandVariables = [...]variableHelp{
 	{"MNEME_CONFIG", "the flag `--config`: path of the configuration file"},
-	{"MNEME_SIMD", "the instruction set of the kernels: portable, avx2, avx512, amx, neon or i8mm; for tests and comparisons"},
+	{"MNEME_SIMD", "the instruction set of the kernels: portable, avx2, avxvnni, avx512, amx, neon or i8mm; " +
+		"for tests and comparisons"},
 	{"MNEME_URL", "the flag `--url` of commands that talk to a server"},
 	{"MNEME_KEY", "the flag `--key` of commands that talk to a server"},
 }

@@ -4,7 +4,8 @@ Answers that are errors are left out, since the fronts read their two shapes by 
 of each operation they would make the generated code four times as large. An enumeration
 that may be null says so by its type alone, which generators name better. Metadata and filters
 become objects of anything: the server checks them, and a map is what each language has for them.
-What speaks mem0's protocol is left out: who wants it has mem0's clients, and the fronts have memories of their own.
+What speaks mem0's or OpenAI's protocol is left out: who wants it has their clients, and the fronts have memories and
+documents of their own.
 """
 
 import json
@@ -15,6 +16,9 @@ from ruamel.yaml import YAML
 
 METHODS = ("get", "post", "put", "patch", "delete")
 FREE = ("Filter", "Metadata")
+PROTOCOLS = ("mem0.", "openai.")
+THEIR_SCHEMAS = ("Mem0", "Openai", "OpenAI")
+THEIR_TAGS = ("mem0", "OpenAI")
 
 
 def plain(node: Any) -> Any:
@@ -33,7 +37,7 @@ def main(path: str) -> None:
     with open(path, encoding="utf-8") as file:
         document = plain(YAML(typ="safe").load(file))
     for path, item in list(document["paths"].items()):
-        if any(item.get(method, {}).get("operationId", "").startswith("mem0.") for method in METHODS):
+        if any(item.get(method, {}).get("operationId", "").startswith(PROTOCOLS) for method in METHODS):
             del document["paths"][path]
             continue
         for method in METHODS:
@@ -45,9 +49,9 @@ def main(path: str) -> None:
                         content["schema"] = {"type": "string", "format": "binary"}
                 item[method]["responses"] = {status: answer for status, answer in answers.items() if status < "400"}
     document["components"].pop("responses", None)
-    schemas = {name: schema for name, schema in document["components"]["schemas"].items() if not name.startswith("Mem0")}
+    schemas = {name: schema for name, schema in document["components"]["schemas"].items() if not name.startswith(THEIR_SCHEMAS)}
     document["components"]["schemas"] = schemas
-    document["tags"] = [tag for tag in document["tags"] if tag["name"] != "mem0"]
+    document["tags"] = [tag for tag in document["tags"] if tag["name"] not in THEIR_TAGS]
     for name, schema in schemas.items():
         schema.pop("title", None)
         if name in FREE:

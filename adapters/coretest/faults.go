@@ -141,6 +141,17 @@ type IndexHooks struct {
 	OnDrop   Hook[func() error]
 }
 
+// Remote is an Index to which a batch costs much.
+type Remote struct{ *Index }
+
+// BatchDocuments is that of the index behind, if it has one.
+func (r Remote) BatchDocuments() int {
+	if b, ok := r.Index.Index.(port.Bulky); ok {
+		return b.BatchDocuments()
+	}
+	return 1000
+}
+
 // Search implements port.Index.
 func (x *Index) Search(ctx context.Context, p port.Partition, q port.IndexQuery) ([]port.Hit, error) {
 	if search, ok := x.OnSearch.get(); ok {
@@ -180,7 +191,7 @@ func (x *Index) MayLag() bool {
 }
 
 // Spans lets an index that highlights do so.
-func (x *Index) Spans(query, text string) []port.Span {
+func (x *Index) Spans(query, text port.Wording) []port.Span {
 	if h, ok := x.Index.(port.Highlighter); ok {
 		return h.Spans(query, text)
 	}
@@ -200,4 +211,5 @@ var (
 	_ port.Scrubber      = (*Store)(nil)
 	_ port.Exclusive     = (*Store)(nil)
 	_ port.Index         = (*Index)(nil)
+	_ port.Bulky         = Remote{}
 )

@@ -203,6 +203,16 @@ func New(t testing.TB, o Options) *Fixture {
 	return f
 }
 
+// Defer has services that are made from now on take the index for one of another server. What
+// writes don't wait for is brought to it by queries alone.
+func (f *Fixture) Defer() {
+	ix := Remote{f.Index}
+	f.Indexes = map[port.Retriever]port.Index{port.Vector: ix, port.Keyword: ix, port.SparseTerms: ix}
+	f.Projector = ingest.NewProjector(f.Store, []port.Index{ix}, "coretest", f.Log)
+	f.Changes = ingest.NewLog(f.Store, f.Projector)
+	f.Searcher.Indexes, f.Searcher.Projector = f.Indexes, f.Projector
+}
+
 // Caller makes a key as its zero fields' defaults say, in organization "default"
 // where none is named, and returns the context of a call that presents it.
 func (f *Fixture) Caller(in key.Issue) context.Context {

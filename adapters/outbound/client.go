@@ -37,10 +37,12 @@ const (
 )
 
 // What a request failed for. The texts say no more than the one who named the URL may
-// know: neither an address nor what answered there. The cause is wrapped beside it.
+// know: neither an address nor what answered there. The cause is wrapped beside it; that of
+// ErrPort is ErrNotPublic, the refusal of an address with its port.
 var (
 	ErrURL         = errors.New("its URL is not an absolute http or https URL without a user")
 	ErrNotPublic   = errors.New("its address is not a public one")
+	ErrPort        = errors.New("its port is not allowed at its address, and the server's configuration can allow it")
 	ErrTimeout     = errors.New("its server does not answer in time")
 	ErrTooLarge    = errors.New("it is too large")
 	ErrRedirects   = errors.New("its server redirects too often")
@@ -164,7 +166,7 @@ func explain(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	for _, known := range []error{ErrURL, ErrNotPublic, ErrRedirects} {
+	for _, known := range []error{ErrURL, ErrPort, ErrNotPublic, ErrRedirects} {
 		if errors.Is(err, known) {
 			return &failure{known, err}
 		}

@@ -337,7 +337,8 @@ func TestParseNetwork(t *testing.T) {
 	}
 }
 
-// TestAllowed: an allowed network is reached at its port, another one at no port.
+// TestAllowed: an allowed network is reached at its port, another one at no port. Where it is the port alone that is
+// not allowed, the error says so.
 func TestAllowed(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer s.Close()
@@ -345,19 +346,26 @@ func TestAllowed(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		allowed outbound.Network
-		reached bool
+		refused error // nil: it is reached
 	}{
-		{"its address and port", outbound.Network{Prefix: netip.PrefixFrom(at.Addr(), 32), Port: at.Port()}, true},
-		{"its network and port", outbound.Network{Prefix: netip.MustParsePrefix("127.0.0.0/8"), Port: at.Port()}, true},
-		{"its address alone", outbound.Network{Prefix: netip.PrefixFrom(at.Addr(), 32)}, false},
-		{"another port", outbound.Network{Prefix: netip.PrefixFrom(at.Addr(), 32), Port: at.Port() ^ 1}, false},
-		{"another network", outbound.Network{Prefix: netip.MustParsePrefix("10.0.0.0/8"), Port: at.Port()}, false},
-		{"the port at public addresses", outbound.Network{Port: at.Port()}, false},
+		{"its address and port", outbound.Network{Prefix: netip.PrefixFrom(at.Addr(), 32), Port: at.Port()}, nil},
+		{"its network and port", outbound.Network{Prefix: netip.MustParsePrefix("127.0.0.0/8"), Port: at.Port()}, nil},
+		{"its address alone", outbound.Network{Prefix: netip.PrefixFrom(at.Addr(), 32)}, outbound.ErrPort},
+		{"another port", outbound.Network{Prefix: netip.PrefixFrom(at.Addr(), 32), Port: at.Port() ^ 1}, outbound.ErrPort},
+		{"another network", outbound.Network{Prefix: netip.MustParsePrefix("10.0.0.0/8"), Port: at.Port()},
+			outbound.ErrNotPublic},
+		{"the port at public addresses", outbound.Network{Port: at.Port()}, outbound.ErrNotPublic},
 	} {
 		client := outbound.New(outbound.Options{Allowed: []outbound.Network{c.allowed}})
 		status, _, err := get(t, client, s.URL)
-		reached := status == http.StatusOK && err == nil
-		if reached != c.reached || !reached && !errors.Is(err, outbound.ErrNotPublic) {
+		if c.refused == nil {
+			if status != http.StatusOK || err != nil {
+				t.Errorf("%s: %d, %v", c.name, status, err)
+			}
+			continue
+		}
+		// The message names the port alone; errors.Is finds the refusal of an address in it as well.
+		if err == nil || err.Error() != c.refused.Error() || !errors.Is(err, outbound.ErrNotPublic) {
 			t.Errorf("%s: %d, %v", c.name, status, err)
 		}
 	}

@@ -1,7 +1,6 @@
 package outbound
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -106,20 +105,22 @@ func (g *guard) check(network, address string, _ syscall.RawConn) error {
 	}
 	public := g.public.SafeAddr(at.Addr())
 	ip := at.Addr().Unmap().WithZone("")
-	refused := public
-	if public == nil {
-		refused = errors.New("ports 80 and 443 are open")
-		if web(at.Port()) {
-			return nil
-		}
+	known := public == nil // without its port
+	if known && web(at.Port()) {
+		return nil
 	}
 	for _, n := range g.allowed {
 		inside := n.Prefix.IsValid() && n.Prefix.Contains(ip) || !n.Prefix.IsValid() && public == nil
 		if inside && (n.Port == at.Port() || n.Port == 0 && web(at.Port())) {
 			return nil
 		}
+		known = known || inside
 	}
-	return fmt.Errorf("%w: %s: %w", ErrNotPublic, net.JoinHostPort(ip.String(), strconv.Itoa(int(at.Port()))), refused)
+	where := net.JoinHostPort(ip.String(), strconv.Itoa(int(at.Port())))
+	if known {
+		return fmt.Errorf("%w: %s: %w", ErrPort, where, ErrNotPublic)
+	}
+	return fmt.Errorf("%w: %s: %w", ErrNotPublic, where, public)
 }
 
 func web(port uint16) bool { return port == 80 || port == 443 }

@@ -15,6 +15,7 @@ func Unreachable(what string, err error) error {
 		code port.SourceCode
 	}{
 		{outbound.ErrURL, port.SourceConfig},
+		{outbound.ErrPort, port.SourceForbidden}, // before ErrNotPublic, which it is as well
 		{outbound.ErrNotPublic, port.SourceForbidden},
 		{outbound.ErrTooLarge, port.SourceTooLarge},
 		{outbound.ErrTimeout, port.SourceUnavailable},

@@ -235,7 +235,7 @@ func examples() map[string][]op.Example {
 				Answer: `{
 				"namespaces": [
 					{
-						"name": "home", "documents": 1, "chunks": 1, "sparse": false,
+						"name": "home", "documents": 1, "chunks": 1, "sparse": false, "language": "auto",
 						"embedding_model": "e5-small-v2", "current": true, "shadow": null,
 						"updated_at": "2026-11-21T18:49:04.637072Z"
 					}

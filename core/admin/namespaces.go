@@ -68,6 +68,7 @@ type Reindex struct {
 	Hold       bool     `json:"hold,omitempty" default:"false" doc:"build and compare, but keep serving the current vectors; the next call without hold swaps"`
 	Back       bool     `json:"back,omitempty" default:"false" doc:"go back to the vectors served before the last swap, with everything written since; force is ignored then"`
 	Queries    []string `json:"queries,omitempty" maxItems:"1000" minLength:"1" maxLength:"8192" doc:"queries to compare by; none: made from fifty random documents"`
+	Language   *string  `json:"language,omitempty" enum:"auto,en,de,fr,es,it,pt,nl,sv,tr,ru,ar,hi" doc:"language that keyword search takes its texts for from the swap on; auto: each chunk tells its own; left out: as it is"`
 	MinOverlap float64  `json:"min_overlap,omitempty" minimum:"0" maximum:"1" default:"0" doc:"lowest comparison.overlap that swaps; below it the new vectors are held"`
 }
 
@@ -98,13 +99,17 @@ func (s *Service) ReindexNamespace(ctx context.Context, in Reindex) (Reindexing,
 	if err != nil {
 		return Reindexing{}, err
 	}
-	r, err := s.reindex.Start(ctx, p, reindex.Request{
+	ask := reindex.Request{
 		Force:      in.Force,
 		Hold:       in.Hold,
 		Back:       in.Back,
 		Queries:    in.Queries,
 		MinOverlap: in.MinOverlap,
-	})
+	}
+	if in.Language != nil {
+		ask.Language = *in.Language
+	}
+	r, err := s.reindex.Start(ctx, p, ask)
 	return showReindexing(p, r), wrap("reindex", err)
 }
 
@@ -159,6 +164,7 @@ func (s *Service) ReindexingOfEndUser(ctx context.Context, in EndUserRef) (Reind
 type ListNamespaces struct {
 	OrganizationRef
 	Listing
+	Prefix string `query:"prefix" schema:"Text" doc:"only names that begin with it"`
 }
 
 // Namespace is a namespace as an administrator sees it.
@@ -167,6 +173,7 @@ type Namespace struct {
 	Documents      int64     `json:"documents" minimum:"0"`
 	Chunks         int64     `json:"chunks" minimum:"0"`
 	Sparse         bool      `json:"sparse" doc:"whether it has a learned-sparse index"`
+	Language       string    `json:"language" enum:"auto,en,de,fr,es,it,pt,nl,sv,tr,ru,ar,hi" doc:"that keyword search takes its texts for; auto: each chunk tells its own"`
 	EmbeddingModel string    `json:"embedding_model" doc:"model of its vectors"`
 	Current        bool      `json:"current" doc:"false: its vectors are of other models than the configured ones, and it is to be reindexed"`
 	Shadow         *Shadow   `json:"shadow" doc:"what reindexing it has made or kept beside it; null: nothing"`
@@ -207,7 +214,7 @@ func (s *Service) ListNamespaces(ctx context.Context, in ListNamespaces) (Namesp
 	if err != nil {
 		return Namespaces{}, err
 	}
-	bind := []string{"admin.namespaces", string(o.ID)}
+	bind := []string{"admin.namespaces", string(o.ID), in.Prefix}
 	var from after
 	if err := s.pages.Open(in.Cursor, &from, bind...); err != nil {
 		return Namespaces{}, err
@@ -219,7 +226,7 @@ func (s *Service) ListNamespaces(ctx context.Context, in ListNamespaces) (Namesp
 		if shadows, err = r.Shadows(ctx, o.ID); err != nil {
 			return err
 		}
-		rows, err = r.Namespaces(ctx, o.ID, "", from.Key, limit+1)
+		rows, err = r.Namespaces(ctx, o.ID, in.Prefix, from.Key, limit+1)
 		return err
 	})
 	if err != nil {
@@ -237,6 +244,7 @@ func (s *Service) ListNamespaces(ctx context.Context, in ListNamespaces) (Namesp
 			Documents:      n.Documents,
 			Chunks:         n.Chunks,
 			Sparse:         n.Sparse,
+			Language:       port.ShownLanguage(n.Language),
 			EmbeddingModel: n.EmbeddingModel,
 			Current:        s.reindex.Current(n),
 			Shadow:         shadowOf(shadows, n.Name),

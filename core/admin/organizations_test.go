@@ -273,10 +273,26 @@ func TestNamespacesAreListed(t *testing.T) {
 	if got, _ := list(c.operator, "default", upTo(10, "")); len(got) != 6 {
 		t.Errorf("the operator sees %+v", got)
 	}
+	for prefix, want := range map[string]string{"n": "n0", "n1": "n1", "th": "thin", "z": ""} {
+		var first string
+		page := does(c.own, t, c.ListNamespaces, admin.ListNamespaces{OrganizationRef: in("default"), Listing: upTo(1, ""),
+			Prefix: prefix})
+		for _, n := range page.Namespaces {
+			first = n.Name
+		}
+		if more := page.NextCursor != nil; first != want || more != (prefix == "n") {
+			t.Errorf("of those that begin with %s the first is %q, more is %v", prefix, first, more)
+		}
+		if page.NextCursor == nil {
+			continue
+		}
+		refuses(c.own, t, c.ListNamespaces, // which goes on among those that begin so
+			admin.ListNamespaces{OrganizationRef: in("default"), Listing: upTo(1, *page.NextCursor)}, "invalid_cursor")
+	}
 	r := coretest.Ask(c.own, t, c.ListNamespaces, coretest.Object{},
 		func(l *admin.ListNamespaces) { l.Org = "default" }).OK().List("namespaces")
-	coretest.Fields(t, "a namespace", r[1], "name", "documents", "chunks", "sparse", "embedding_model", "current", "shadow",
-		"updated_at")
+	coretest.Fields(t, "a namespace", r[1], "name", "documents", "chunks", "sparse", "language", "embedding_model",
+		"current", "shadow", "updated_at")
 	now := c.Now().UTC().Truncate(time.Millisecond).Format(time.RFC3339Nano)
 	if n := r[1]; n["documents"] != 2.0 || n["chunks"] != 2.0 || n["sparse"] != false || n["current"] != true ||
 		n["shadow"] != nil || n["embedding_model"] != "test-embedder" || n["updated_at"] != now {

@@ -30,7 +30,13 @@ func (s *Service) describe(r *port.AuditRecord, c *op.Call) {
 			target = append(target, path[name])
 		}
 	}
-	if u, ok := c.Input.(op.EndUserScoped); ok && c.Spec.Family == op.Memory {
+	if several, ok := c.Input.(op.EndUsersNaming); ok {
+		var all []string
+		for _, id := range several.EndUsers() {
+			all = append(all, s.EndUser(r.Org, id))
+		}
+		target = append(target, strings.Join(all, ","))
+	} else if u, ok := c.Input.(op.EndUserScoped); ok && c.Spec.Family == op.Memory {
 		target = append(target, s.EndUser(r.Org, u.EndUser()))
 	}
 	if len(target) == 0 && c.Namespace != "" {

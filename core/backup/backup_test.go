@@ -47,6 +47,14 @@ type place struct {
 	port.BackupPlace
 	before func(name string) error // of each write and removal, one at a time; nil: none
 	asking sync.Mutex
+	reads  int
+}
+
+func (p *place) Read(ctx context.Context, name string, off, n int64) ([]byte, error) {
+	p.asking.Lock()
+	p.reads++
+	p.asking.Unlock()
+	return p.BackupPlace.Read(ctx, name, off, n)
 }
 
 func (p *place) ask(name string) error {
@@ -265,6 +273,53 @@ func TestThereAndBack(t *testing.T) {
 	w.same("after pruning", have, at3)
 }
 
+// TestProgress: what is said of a backup on its way is of the bytes that it holds, and of a check of its packs.
+func TestProgress(t *testing.T) {
+	t.Parallel()
+	w := settle(t)
+	var last int64
+	tables := map[string]bool{}
+	heard := func(table string, bytes int64) {
+		if tables[table] = true; bytes < last || bytes <= 0 {
+			t.Errorf("%s: %d bytes after %d", table, bytes, last)
+		}
+		last = bytes
+	}
+	m, err := backup.Create(t.Context(), w.Store.DocumentStore.(port.Dumper), backup.Settings{Place: w.place, OnProgress: heard})
+	if err != nil || last != m.Bytes || !tables["documents"] || !tables["organizations"] {
+		t.Errorf("%d bytes of %d of %v, %v", last, m.Bytes, tables, err)
+	}
+	if began := time.Since(m.Began); began < 0 || began > time.Hour || m.Ended.Before(m.Began) {
+		t.Errorf("from %v to %v", m.Began, m.Ended)
+	}
+	last, tables, w.place.reads = 0, map[string]bool{}, 0
+	if _, err := w.open().Restore(t.Context(), backup.Restore{OnProgress: heard, Fill: into(t.TempDir())}); err != nil {
+		t.Fatal(err)
+	}
+	if last <= m.Bytes || last > m.Bytes*11/10 || !tables["documents"] { // with the length of each row
+		t.Errorf("%d bytes of %d were restored, of %v", last, m.Bytes, tables)
+	}
+	if w.place.reads > len(tables)+3 { // what the place is, the backup and its index, and each table at once
+		t.Errorf("%d tables took %d reads", len(tables), w.place.reads)
+	}
+	var said []string
+	v, err := w.open().Verify(t.Context(), "", func(done, total int) { said = append(said, fmt.Sprint(done, " of ", total)) })
+	if err != nil || !slices.Equal(said, []string{"0 of 2", "1 of 2", "2 of 2"}) || v.Packs != 2 {
+		t.Errorf("%+v, %v: %q", v, err, said)
+	}
+	var size int64
+	err = w.place.List(t.Context(), "packs/", func(_ string, n int64) error { size += n; return nil })
+	if err != nil || v.Bytes != size || m.Added != size {
+		t.Errorf("%d bytes are there, verified were %d, added %d, %v", size, v.Bytes, m.Added, err)
+	}
+	if _, err := w.open().Verify(t.Context(), "20260101t000000z-aaaaaaaa", nil); !errors.Is(err, backup.ErrNoBackup) {
+		t.Errorf("an unknown backup: %v", err)
+	}
+	if m.Rows("none") != 0 {
+		t.Error("there are rows of no table")
+	}
+}
+
 // TestErasedSince: who was erased after a backup is marked in what it restores, and nobody else.
 func TestErasedSince(t *testing.T) {
 	t.Parallel()
@@ -408,12 +463,44 @@ func TestDamage(t *testing.T) {
 				!strings.Contains(v.Damaged[0].Error(), filepath.Base(name)) {
 				t.Errorf("%s: %+v, %v", what, v.Damaged, err)
 			}
+			for _, err := range v.Damaged {
+				var d *backup.Damage
+				if !errors.As(err, &d) {
+					continue
+				}
+				where, which := "its index: ", ": pack "
+				if d.Table != "" {
+					where = "table " + d.Table + ": "
+				}
+				if d.Chunk != "" {
+					which = ": chunk " + d.Chunk + " of pack "
+				}
+				if text := d.Error(); !strings.Contains(text, where) || !strings.Contains(text, which) {
+					t.Errorf("%s: %+v is told as %s", what, d, text)
+				}
+			}
 			if _, _, err := w.restore(""); !errors.As(err, new(*backup.Damage)) {
 				t.Errorf("%s: restored, %v", what, err)
 			}
 			if err := os.WriteFile(path, body, 0o600); err != nil {
 				t.Fatal(err)
 			}
+		}
+		// What no backup uses of a pack is told apart.
+		b := slices.Clone(body)
+		b[len(b)-10] ^= 1
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		v, err := w.open().Verify(t.Context(), "", nil)
+		if err != nil || len(v.Damaged) != 1 || !strings.Contains(v.Damaged[0].Error(), "all that is used of it is well") {
+			t.Errorf("its list: %+v, %v", v.Damaged, err)
+		}
+		if _, _, err := w.restore(""); err != nil {
+			t.Errorf("its list: %v", err)
+		}
+		if err := os.WriteFile(path, body, 0o600); err != nil {
+			t.Fatal(err)
 		}
 	}
 	path := filepath.Join(w.dir, "backups", m.ID)
@@ -426,8 +513,36 @@ func TestDamage(t *testing.T) {
 	if _, err := backup.Prune(t.Context(), w.place, w.keys, backup.Keep{Last: 1}, false); err == nil || len(w.packs()) != 2 {
 		t.Errorf("pruned beside one that can't be read: %v", err)
 	}
-	if _, _, err := w.restore(m.ID); !errors.As(err, new(*backup.Unreadable)) {
-		t.Errorf("restored: %v", err)
+	for _, id := range []string{m.ID, "", "latest"} {
+		if _, _, err := w.restore(id); !errors.As(err, new(*backup.Unreadable)) {
+			t.Errorf("restored %q: %v", id, err)
+		}
+	}
+}
+
+// TestOneOfSeveralIsDamaged: the others are as good as they were.
+func TestOneOfSeveralIsDamaged(t *testing.T) {
+	t.Parallel()
+	w := settle(t)
+	first := w.mustBackup()
+	w.write("docs", "late", "A late one.")
+	second := w.mustBackup()
+	if err := os.WriteFile(filepath.Join(w.dir, "backups", second.ID), []byte("nonsense"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{first.ID, ""} {
+		if _, done, err := w.restore(id); err != nil || done.ID != first.ID {
+			t.Errorf("%q: restored %s, %v", id, done.ID, err)
+		}
+	}
+	if _, _, err := w.restore(second.ID); !errors.As(err, new(*backup.Unreadable)) {
+		t.Errorf("restored, %v", err)
+	}
+	for id, want := range map[string][2]int{first.ID: {1, 0}, second.ID: {0, 1}, "": {1, 1}} {
+		v, err := w.open().Verify(t.Context(), id, nil)
+		if err != nil || v.Backups != want[0] || len(v.Damaged) != want[1] {
+			t.Errorf("%q: %d are well and damaged %v, %v", id, v.Backups, v.Damaged, err)
+		}
 	}
 }
 
@@ -478,6 +593,12 @@ func TestKeys(t *testing.T) {
 		}
 		return nil
 	})
+	alone := settle(t)
+	alone.keys = backup.Keys{Identities: []age.Identity{mine}}
+	alone.mustBackup() // an identity is enough to begin with
+	if _, err := backup.Open(t.Context(), alone.place, backup.Keys{}); !errors.Is(err, backup.ErrEncrypted) {
+		t.Errorf("a place that was begun with an identity: %v", err)
+	}
 	plain := settle(t)
 	plain.mustBackup()
 	plain.keys = w.keys

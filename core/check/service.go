@@ -67,6 +67,7 @@ type Question struct {
 	Retrievers *[]string           `json:"retrievers,omitempty" enum:"vector,keyword,sparse" minItems:"1" doc:"which retrievers are asked; default: all that the namespace has"`
 	Mode       *string             `json:"mode,omitempty" enum:"hybrid,vector,keyword,sparse" doc:"short for retrievers: all, or one"`
 	Weights    *map[string]float64 `json:"weights,omitempty" keys:"vector,keyword,sparse" minimum:"0" maximum:"10" minProperties:"1" doc:"how much each retriever counts, as in a query"`
+	Language   *string             `json:"language,omitempty" enum:"auto,en,de,fr,es,it,pt,nl,sv,tr,ru,ar,hi" doc:"language that keyword search takes the query for, as in a query"`
 	Filter     json.RawMessage     `json:"filter,omitempty" schema:"Filter" doc:"only documents whose metadata match"`
 	Rerank     json.RawMessage     `json:"rerank,omitempty" default:"false" doc:"whether, and how, a model rescores what was found"`
 	MinScore   *float64            `json:"min_score,omitempty" minimum:"0" maximum:"1" doc:"least score of a document; only with rerank or with the vector retriever alone"`
@@ -76,8 +77,9 @@ type Question struct {
 func (q Question) request(namespace string) (query.Request, error) {
 	one, no, within := 1, false, q.within()
 	r := query.Request{Namespace: namespace, Query: q.Query, TopK: &within, Retrievers: q.Retrievers, Mode: q.Mode,
-		Weights: q.Weights, Filter: q.Filter, Rerank: q.Rerank, MinScore: q.MinScore, MaxChunksPerDocument: &one,
-		IncludeText: &no, IncludeMetadata: &no}
+		Weights: q.Weights, Language: q.Language, Filter: q.Filter, Rerank: q.Rerank, MinScore: q.MinScore,
+		MaxChunksPerDocument: &one,
+		IncludeText:          &no, IncludeMetadata: &no}
 	return r, op.Check(&r)
 }
 

@@ -213,10 +213,11 @@ func (p Partition) Of(org ident.Org, integration string) port.Partition {
 
 // Namespace is the row of a partition, an end user's too.
 type Namespace struct {
-	Sparse  bool      `json:"sparse" doc:"whether it has a learned-sparse index"`
-	Models  *Models   `json:"models,omitempty" doc:"absent without vectors"`
-	Created time.Time `json:"created_at,omitzero"`
-	Updated time.Time `json:"updated_at,omitzero"`
+	Sparse   bool      `json:"sparse" doc:"whether it has a learned-sparse index"`
+	Language string    `json:"language,omitempty" doc:"that keyword search takes its texts for; absent: each tells its own"`
+	Models   *Models   `json:"models,omitempty" doc:"absent without vectors"`
+	Created  time.Time `json:"created_at,omitzero"`
+	Updated  time.Time `json:"updated_at,omitzero"`
 }
 
 // Models are those that made a partition's vectors, and its chunks.
@@ -235,7 +236,8 @@ const NoVectors = "none"
 
 // Row is the row to create.
 func (n Namespace) Row(name string) port.PartitionRow {
-	out := port.PartitionRow{Name: name, Sparse: n.Sparse, CreatedAt: n.Created, UpdatedAt: n.Updated}
+	out := port.PartitionRow{Name: name, Sparse: n.Sparse, Language: port.SaidLanguage(n.Language), CreatedAt: n.Created,
+		UpdatedAt: n.Updated}
 	if n.Models == nil {
 		out.EmbeddingModel, out.EmbeddingDigest = "no model", NoVectors
 		return out

@@ -99,7 +99,7 @@ func (b *shadow) topDocuments(ctx context.Context, p port.Partition, ns port.Par
 		by = append(by, port.SparseTerms)
 	}
 	found, err := b.searcher.Search(port.OnAccountOf(ctx, p), p, ns.Seq,
-		retrieve.Request{Query: query, Models: models, Retrievers: by, Depth: 100})
+		retrieve.Request{Query: query, Language: ns.Language, Models: models, Retrievers: by, Depth: 100})
 	if err != nil {
 		return nil, err
 	}

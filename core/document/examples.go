@@ -22,7 +22,7 @@ func examples() map[string][]op.Example {
 				]
 			}`,
 				Answer: `{
-				"namespace": "home", "sparse": false, "written": 2, "unchanged": 0, "chunks": 2,
+				"namespace": "home", "sparse": false, "written": 2, "unchanged": 0, "chunks": 2, "searchable": true,
 				"documents": [
 					{
 						"id": "lease", "created": true, "unchanged": false, "chunks": 1,

@@ -118,8 +118,15 @@ func Operations() []op.Op[*Service] {
 			Timeout: 120 * time.Second,
 			Summary: "Write up to 100 documents, all or nothing",
 			Description: "Writing an id replaces the document. 200 means durable and searchable. Prefer: respond-async " +
-				"answers 202 with an operation.",
-			Answers: []op.Answer{{Status: 200, Summary: "The documents are durable and searchable.", Body: Written{}},
+				"answers 202 with an operation; Prefer: searchable=soon answers 200 before a remote index has taken the " +
+				"documents, for which the next query waits.",
+			Answers: []op.Answer{
+				{
+					Status:  200,
+					Summary: "The documents are durable, and searchable unless the answer says otherwise.",
+					Body:    Written{},
+					Headers: []string{"Preference-Applied"},
+				},
 				{
 					Status:  202,
 					Summary: "The write is accepted.",

@@ -20,7 +20,8 @@ func (s *Service) CheckReindex(
 	err = s.store.View(ctx, func(r reader) error {
 		ns, shadow, err := s.checkReindexable(ctx, r, p, in)
 		documents = int(ns.Documents)
-		needed = in.Force || in.Back || s.encoders.Stale(ns) || shadow != nil && shadow.State == port.Building
+		needed = in.Force || in.Back || s.encoders.Stale(ns) || in.LanguageOf(ns) != ns.Language ||
+			shadow != nil && shadow.State == port.Building
 		return err
 	})
 	return documents, needed, err
@@ -146,13 +147,14 @@ func (s *Service) beginShadow(ctx context.Context, p port.Partition, in reindex.
 		}
 		b.live = p.At(ns.Generation)
 		goOn := had != nil && had.State == port.Building
-		if !in.Back && !in.Force && !goOn && !s.encoders.Stale(ns) {
+		language := in.LanguageOf(ns)
+		if !in.Back && !in.Force && !goOn && !s.encoders.Stale(ns) && language == ns.Language {
 			return nil
 		}
-		want := s.withConfiguredModels(port.PartitionRow{Name: ns.Name, Sparse: ns.Sparse})
+		want := s.withConfiguredModels(port.PartitionRow{Name: ns.Name, Sparse: ns.Sparse, Language: language})
 		want.CreatedAt, want.UpdatedAt = ns.CreatedAt, ns.UpdatedAt
 		switch {
-		case in.Back, goOn && (!in.Force || in.Resumed) && sameModels(*had, want):
+		case in.Back, goOn && (!in.Force || in.Resumed) && sameSettings(*had, want):
 			b.of = *had
 		default:
 			if had != nil {
@@ -181,9 +183,9 @@ func (s *Service) beginShadow(ctx context.Context, p port.Partition, in reindex.
 	return b, nil
 }
 
-func sameModels(a, b port.PartitionRow) bool {
+func sameSettings(a, b port.PartitionRow) bool {
 	return a.EmbeddingDigest == b.EmbeddingDigest && a.SparseDigest == b.SparseDigest && a.Sparse == b.Sparse &&
-		a.Dimensions == b.Dimensions && a.Chunker == b.Chunker
+		a.Dimensions == b.Dimensions && a.Chunker == b.Chunker && a.Language == b.Language
 }
 
 // fill copies every document, then the writes since, until only those of the last

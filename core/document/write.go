@@ -22,7 +22,7 @@ import (
 // WriteDocuments is the body of POST /namespaces/{namespace}/documents.
 type WriteDocuments struct {
 	Namespace    string  `path:"namespace" json:"-" fault:"invalid_namespace" schema:"NamespaceName" doc:"name of the namespace; it is made when there is none"`
-	Prefer       string  `header:"Prefer" json:"-" example:"respond-async" doc:"respond-async answers 202 with an operation"`
+	Prefer       string  `header:"Prefer" json:"-" example:"respond-async" doc:"respond-async answers 202 with an operation; searchable=soon does not wait for a remote index"`
 	Documents    []Input `json:"documents" maxDecoded:"1000" minItems:"1" maxItems:"100" doc:"documents to write, each id once"`
 	ExpectSparse *bool   `json:"expect_sparse,omitempty" doc:"409 when the namespace has another index than this says"`
 	Origin       string  `json:"-"` // how the documents come in, as port.Origin.Kind; "": api
@@ -68,12 +68,14 @@ func (in *WriteDocuments) NamespaceName() string { return in.Namespace }
 
 // Written answers a synchronous write.
 type Written struct {
-	Namespace string            `json:"namespace" schema:"NamespaceName"`
-	Sparse    bool              `json:"sparse" doc:"whether the namespace has a learned-sparse index"`
-	Written   int               `json:"written" minimum:"0" doc:"documents created or changed"`
-	Unchanged int               `json:"unchanged" minimum:"0" doc:"documents that were stored already, as they are"`
-	Chunks    int               `json:"chunks" minimum:"0" doc:"chunks of all documents of the call"`
-	Documents []WrittenDocument `json:"documents" doc:"one for each document, in the order of the call"`
+	Namespace string `json:"namespace" schema:"NamespaceName"`
+	Sparse    bool   `json:"sparse" doc:"whether the namespace has a learned-sparse index"`
+	Written   int    `json:"written" minimum:"0" doc:"documents created or changed"`
+	Unchanged int    `json:"unchanged" minimum:"0" doc:"documents that were stored already, as they are"`
+	Chunks    int    `json:"chunks" minimum:"0" doc:"chunks of all documents of the call"`
+	// Searchable is nil in the result of an operation, which is stored before an index has it.
+	Searchable *bool             `json:"searchable,omitempty" doc:"whether every index has the documents; false: one takes them in the background; not in an operation's result"`
+	Documents  []WrittenDocument `json:"documents" doc:"one for each document, in the order of the call"`
 }
 
 // WrittenDocument is the outcome of one document.
@@ -90,6 +92,7 @@ type WriteResult struct {
 	*Written
 	*Operation
 	location string
+	soon     bool // was asked for, and done
 }
 
 // StatusCode is 202 for an accepted operation.
@@ -100,39 +103,62 @@ func (w WriteResult) StatusCode() int {
 	return 200
 }
 
-// Headers names the operation's place.
+// Headers names the operation's place, and the preference that was followed.
 func (w WriteResult) Headers() map[string]string {
-	if w.Operation != nil {
-		return map[string]string{"Location": w.location, "Preference-Applied": "respond-async"}
+	switch {
+	case w.Operation != nil:
+		return map[string]string{"Location": w.location, "Preference-Applied": respondAsync}
+	case w.soon:
+		return map[string]string{"Preference-Applied": searchableSoon}
 	}
 	return nil
 }
 
+// The preferences (RFC 7240) of a write.
+const (
+	respondAsync   = "respond-async"   // answer before the work is done
+	searchableSoon = "searchable=soon" // answer before an index to which each batch costs much has taken it
+)
+
 // Write stores up to 100 documents in one transaction and answers once they
-// are durable and searchable. Text that is unchanged, under an unchanged title, is not
-// embedded again.
+// are durable and, unless the caller prefers otherwise, searchable. Text that is
+// unchanged, under an unchanged title, is not embedded again.
 func (s *Service) Write(ctx context.Context, in WriteDocuments) (WriteResult, error) {
-	if prefersAsync(in.Prefer) {
+	if prefers(in.Prefer, respondAsync) {
 		return s.accept(ctx, in)
 	}
-	w, err := s.write(ctx, in, task{})
+	soon := prefers(in.Prefer, searchableSoon)
+	t := task{}
+	if soon {
+		t.until = ingest.Stored
+	}
+	w, err := s.write(ctx, in, t)
 	if err != nil {
 		return WriteResult{}, err
 	}
-	return WriteResult{Written: &w}, nil
+	return WriteResult{Written: &w, soon: soon && !*w.Searchable}, nil
 }
 
-func prefersAsync(prefer string) bool {
-	for _, p := range strings.Split(prefer, ",") {
-		if name, _, _ := strings.Cut(strings.TrimSpace(p), ";"); strings.EqualFold(strings.TrimSpace(name), "respond-async") {
+// prefers reports whether a header names a preference. Its value may be quoted, and parameters
+// may follow.
+func prefers(header, preference string) bool {
+	for p := range strings.SplitSeq(header, ",") {
+		p, _, _ = strings.Cut(p, ";")
+		name, value, _ := strings.Cut(p, "=")
+		p = strings.TrimSpace(name)
+		if value = strings.Trim(strings.TrimSpace(value), `"`); value != "" {
+			p += "=" + value
+		}
+		if strings.EqualFold(p, preference) {
 			return true
 		}
 	}
 	return false
 }
 
-// task is what an asynchronous write adds to its work; the zero task nothing.
+// task is what a write is to do beside its work; the zero task nothing.
 type task struct {
+	until    ingest.Until
 	progress func(ingest.Progress)                 // of the documents' texts
 	hook     func(w job.Writer, out Written) error // in the transaction; it may run several times
 	within   Within                                // the same, of a source; nil: none
@@ -348,7 +374,8 @@ func (s *Service) commit(ctx context.Context, p port.Partition, models *ingest.E
 		}
 		if !exists {
 			if ns, err = w.CreatePartition(ctx, p,
-				s.withConfiguredModels(port.PartitionRow{Name: in.Namespace, Sparse: sparse})); err != nil {
+				s.withConfiguredModels(port.PartitionRow{Name: in.Namespace, Sparse: sparse,
+					Language: ns.Language})); err != nil {
 				return err
 			}
 		}
@@ -429,7 +456,7 @@ func (s *Service) commit(ctx context.Context, p port.Partition, models *ingest.E
 	if in.Source != "" {
 		cause = ingest.CauseSync
 	}
-	err := s.changes.Write(ctx, cause, func(w *ingest.Tx) error {
+	searchable, err := s.changes.WriteUntil(ctx, t.until, cause, func(w *ingest.Tx) error {
 		if err := store(w); err != nil || t.hook == nil {
 			return err
 		}
@@ -438,6 +465,7 @@ func (s *Service) commit(ctx context.Context, p port.Partition, models *ingest.E
 	if err != nil {
 		return Written{}, err
 	}
+	out.Searchable = &searchable
 	return out, nil
 }
 

@@ -19,7 +19,8 @@ func TestWrite(t *testing.T) {
 	t.Parallel()
 	s := open(t, coretest.Options{})
 	r := s.write("docs", doc("a", paragraphs(3, "bread"), `{"lang":"en","n":1}`), doc("b", "A short text.", ""))
-	coretest.Fields(t, "a write", r.JSON, "namespace", "sparse", "written", "unchanged", "chunks", "documents")
+	coretest.Fields(t, "a write", r.JSON, "namespace", "sparse", "written", "unchanged", "chunks", "searchable",
+		"documents")
 	docs := r.List("documents")
 	coretest.Fields(t, "a written document", docs[0], "id", "created", "unchanged", "chunks", "updated_at")
 	if r.JSON["namespace"] != "docs" || r.Number("written") != 2 || r.Number("unchanged") != 0 ||

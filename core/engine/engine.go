@@ -18,6 +18,7 @@ import (
 	"github.com/mnemehq/mneme/core/document"
 	"github.com/mnemehq/mneme/core/event"
 	"github.com/mnemehq/mneme/core/fair"
+	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/file"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/ingest"
@@ -92,7 +93,9 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 		return nil, err
 	}
 	sealer := seal.New(seal.Settings{Store: c.Store, Keys: c.Sealing, Now: c.Now})
-	if err := sealer.Check(ctx); err != nil {
+	if err := unlessPart(c.Store, sealer.Check(ctx), func(err error) {
+		c.Log.WarnContext(ctx, "data keys not checked", "error", err)
+	}); err != nil {
 		return nil, err
 	}
 	id := cmp.Or(c.Replica, rand.Text())
@@ -151,10 +154,22 @@ func (e *Engine) join(ctx context.Context, s port.Store, id string) (err error) 
 	if err != nil {
 		return err
 	}
-	if err := e.forgetDead(ctx); err != nil {
+	err = unlessPart(e.ports, e.forgetDead(ctx), func(err error) { // tidy does it, and a new life once the part is back
+		e.log.WarnContext(ctx, "cleanup failed", "error", err)
+	})
+	if err != nil {
 		return errors.Join(err, e.replica.Leave(context.WithoutCancel(ctx)))
 	}
 	return nil
+}
+
+// unlessPart passes an error over that may come of one part of the store alone: the others are served without it.
+func unlessPart(s port.Store, err error, tell func(error)) error {
+	if _, several := s.(port.Parted); several && fault.CodeOf(err) == fault.Unavailable {
+		tell(err)
+		return nil
+	}
+	return err
 }
 
 // build makes the services, each from the parts before it.
@@ -292,6 +307,10 @@ func (e *Engine) build(c *Config, pages *page.Signer, recorder *event.Recorder) 
 		Namespaces: e.namespaces,
 		Queries:    e.queries,
 		Reranks:    c.Models.Reranker != nil,
+		Store:      c.Store,
+		Documents:  e.documents,
+		Files:      e.files,
+		Now:        c.Now,
 	})
 	e.mem0 = mem0.New(c.Protocols[op.Mem0], e.memories)
 	e.deliverer = webhook.NewDeliverer(webhook.DelivererSettings{Store: c.Store, Replica: e.replica, Sender: c.Events.Sender,
@@ -304,14 +323,19 @@ func (e *Engine) build(c *Config, pages *page.Signer, recorder *event.Recorder) 
 		Replica: e.replica.Self().ID, Every: c.Events.Models, Changed: c.Watch.Changed(), Log: c.Log})
 	e.beside = whenTold(c.Beside, recorder.Wake, e.audit.Rouse)
 	e.events = event.New(event.Settings{Publisher: e.publisher, Pages: pages, Schema: c.Events.Schema, Now: c.Now, Log: c.Log})
+	var databases []port.StorePart
+	if several, ok := e.ports.(port.Parted); ok {
+		databases = several.Parts()
+	}
 	e.status = status.New(status.Settings{
-		Store:    c.Store,
-		Indexes:  c.Indexes,
-		Embedder: c.Models.Embedder,
-		Sparse:   c.Models.Sparse,
-		Reranker: c.Models.Reranker,
-		Version:  c.Version,
-		Now:      c.Now,
+		Store:     c.Store,
+		Databases: databases,
+		Indexes:   c.Indexes,
+		Embedder:  c.Models.Embedder,
+		Sparse:    c.Models.Sparse,
+		Reranker:  c.Models.Reranker,
+		Version:   c.Version,
+		Now:       c.Now,
 	})
 	return nil
 }

@@ -141,6 +141,7 @@ var forms = map[string]struct {
 
 // patterned are texts at and beyond the edges of the patterns in use.
 var patterned = map[string]struct{ taken, refused []string }{
+	`^$`: {taken: []string{""}, refused: []string{"x", " "}},
 	`^[^@ \u0000-\u001f\u007f]{1,64}@[^@ \u0000-\u001f\u007f]{1,189}$`: {
 		taken:   []string{"a@b", "ä@ö", strings.Repeat("a", 64) + "@" + strings.Repeat("b", 189)},
 		refused: []string{"", "a", "@b", "a@", "a@b@c", "a b@c", "a@b\n", strings.Repeat("a", 65) + "@b"},
@@ -149,6 +150,7 @@ var patterned = map[string]struct{ taken, refused []string }{
 	`^[A-Za-z0-9@._-]{1,112}$`:  {[]string{"a@b", strings.Repeat("a", 112)}, []string{"", "a:b", strings.Repeat("a", 113)}},
 	`^[A-Za-z0-9._:-]{1,112}$`:  {[]string{"a.b", strings.Repeat("a", 112)}, []string{"", "a@b", strings.Repeat("a", 113)}},
 	`^[^\u0000-\u001f\u007f]*$`: {[]string{"ä b"}, []string{"a\n", "a\x7f"}},
+	`^[^\u0000]*$`:              {[]string{"ä\nb\x7f"}, []string{"\x00", "a\x00b"}},
 	`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`: {[]string{"a", "A" + strings.Repeat("-", 63)},
 		[]string{"-a", strings.Repeat("a", 65), "a b"}},
 	`^[A-Za-z0-9@._-]{1,128}$`: {[]string{".", strings.Repeat("a", 128)},

@@ -172,7 +172,7 @@ func unfailing(run func(context.Context)) func(context.Context) error {
 // mount adds the operations of all units to a set.
 func mount(set *op.Set, s *services) {
 	set.Events = event.Announcements()
-	set.Absent = s.mem0.Absent()
+	set.Absent = append(s.mem0.Absent(), s.openai.Absent()...)
 	for _, u := range units() {
 		if u.mount != nil {
 			u.mount(set, s)

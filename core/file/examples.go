@@ -15,7 +15,7 @@ func examples() map[string][]op.Example {
 					"--part\r\nContent-Disposition: form-data; name=\"file\"; filename=\"empty.txt\"\r\n\r\n\r\n" +
 					"--part\r\nContent-Disposition: form-data; name=\"metadata\"\r\n\r\n{\"kind\": \"guide\"}\r\n--part--\r\n",
 				Answer: `{
-				"namespace": "home", "written": 1, "unchanged": 0, "chunks": 1, "failed": 1,
+				"namespace": "home", "written": 1, "unchanged": 0, "chunks": 1, "failed": 1, "searchable": true,
 				"files": [
 					{
 						"name": "garden.md", "status": "read", "media_type": "text/markdown",

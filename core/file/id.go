@@ -76,3 +76,16 @@ func PartID(id string, part int) string { return fmt.Sprintf("%s%s%04d", id, par
 
 // partInfix is between the id of a file and the number of a part.
 const partInfix = ":part-"
+
+// Whole is the id of a file by that of a document of it: of a part, what it is a part of.
+func Whole(id string) string {
+	if at := strings.LastIndex(id, partInfix); at > 0 {
+		if n := id[at+len(partInfix):]; len(n) >= 4 && strings.Trim(n, "0123456789") == "" {
+			return id[:at]
+		}
+	}
+	return id
+}
+
+// PartPrefix is what the ids of a file's parts begin with.
+func PartPrefix(id string) string { return id + partInfix }

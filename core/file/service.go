@@ -60,9 +60,15 @@ func Operations() []op.Op[*Service] {
 				"several for a long one. What a file is its content says; GET /formats lists what is read. A file that " +
 				"cannot be read is named with the reason, and the others are written, all or nothing. A file of a name " +
 				"that was uploaded before replaces its documents. The bytes are not kept. Prefer: respond-async answers 202 " +
-				"with an operation once the text is read.",
+				"with an operation once the text is read; Prefer: searchable=soon answers 200 before a remote index has " +
+				"taken the documents, for which the next query waits.",
 			Answers: []op.Answer{
-				{Status: 200, Summary: "What was read is durable and searchable.", Body: Uploaded{}},
+				{
+					Status:  200,
+					Summary: "What was read is durable, and searchable unless the answer says otherwise.",
+					Body:    Uploaded{},
+					Headers: []string{"Preference-Applied"},
+				},
 				{
 					Status:  202,
 					Summary: "The files are read, and their write is accepted.",

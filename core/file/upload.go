@@ -24,7 +24,7 @@ import (
 type Upload struct {
 	Namespace string `path:"namespace" json:"-" fault:"invalid_namespace" schema:"NamespaceName" doc:"name of the namespace; it is made when there is none"`
 	DryRun    bool   `query:"dry_run" json:"-" doc:"write nothing, and show the documents and chunks that would be written"`
-	Prefer    string `header:"Prefer" json:"-" example:"respond-async" doc:"respond-async answers 202 with an operation"`
+	Prefer    string `header:"Prefer" json:"-" example:"respond-async" doc:"respond-async answers 202 with an operation; searchable=soon does not wait for a remote index"`
 
 	parts op.BodyParts
 }
@@ -48,7 +48,9 @@ type Uploaded struct {
 	Unchanged int    `json:"unchanged" minimum:"0" doc:"documents that were stored already, as they are"`
 	Chunks    int    `json:"chunks" minimum:"0" doc:"chunks of all documents of the call"`
 	Failed    int    `json:"failed" minimum:"0" doc:"files that could not be read"`
-	Files     []File `json:"files" doc:"one for each file, in the order of the call"`
+	// Searchable is nil where no file could be read.
+	Searchable *bool  `json:"searchable,omitempty" doc:"whether every index has the documents; false: one takes them in the background; not with dry_run"`
+	Files      []File `json:"files" doc:"one for each file, in the order of the call"`
 }
 
 // Accepted answers an upload whose write is asynchronous.
@@ -180,13 +182,14 @@ func (s *Service) Upload(ctx context.Context, in Upload) (Result, error) {
 		}
 	}
 	return Result{Uploaded: &Uploaded{
-		Namespace: in.Namespace,
-		Written:   written.Written.Written,
-		Unchanged: written.Unchanged,
-		Chunks:    written.Chunks,
-		Failed:    r.failed(),
-		Files:     r.files,
-	}}, nil
+		Namespace:  in.Namespace,
+		Written:    written.Written.Written,
+		Unchanged:  written.Unchanged,
+		Chunks:     written.Chunks,
+		Failed:     r.failed(),
+		Searchable: written.Searchable,
+		Files:      r.files,
+	}, headers: written.Headers()}, nil
 }
 
 func (r *received) failed() (n int) {
@@ -400,4 +403,24 @@ func (s *Service) preview(ctx context.Context, namespace string, r *received) (R
 		}
 	}
 	return Result{Uploaded: out}, nil
+}
+
+// Read reads the text of one file and writes nothing: what the file is, with the documents that an upload of it would
+// write. A file that cannot be read has an Error, and no documents.
+func (s *Service) Read(ctx context.Context, part *op.BodyPart) (File, []Document, error) {
+	if s.extractor == nil {
+		return File{}, nil, fault.Off("files are not read on this server")
+	}
+	r := &received{}
+	if err := s.take(ctx, r, part, map[string]bool{}); err != nil {
+		return File{}, nil, err
+	}
+	if err := r.compose(); err != nil {
+		return File{}, nil, err
+	}
+	docs := make([]Document, len(r.composed[0]))
+	for i, d := range r.composed[0] {
+		docs[i] = d.Document
+	}
+	return r.files[0], docs, nil
 }

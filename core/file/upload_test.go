@@ -140,7 +140,7 @@ func TestUpload(t *testing.T) {
 			t.Fatal(err)
 		}
 		created, n := !again, 1
-		want := &file.Uploaded{Namespace: "docs", Written: 1, Chunks: 1, Failed: 2, Files: []file.File{
+		want := &file.Uploaded{Namespace: "docs", Written: 1, Chunks: 1, Failed: 2, Searchable: new(true), Files: []file.File{
 			{Name: "garden.txt", Status: "read", MediaType: "text/plain", ContentHash: hash(garden), Title: "Garden", Pages: 2,
 				Documents: []file.Outcome{{ID: "garden.txt", Created: &created, Unchanged: &again, Chunks: &n}}},
 			{Name: "broken.txt", Status: "failed", Error: &file.Failure{Code: "broken", Message: "is broken"},
@@ -231,6 +231,24 @@ func TestUploadIsAccepted(t *testing.T) {
 	if got.Accepted.ID == "" || got.Accepted.Failed != 1 || !slices.Equal(ids, []string{"a.txt", "c.txt"}) ||
 		got.Headers()["Location"] == "" {
 		t.Errorf("%+v with headers %v", got.Accepted, got.Headers())
+	}
+}
+
+// An upload that does not wait for the index says so, as a write does.
+func TestUploadIsSearchableSoon(t *testing.T) {
+	b := open(t)
+	b.Defer()
+	b.Service = file.New(file.Settings{Documents: services.Documents(b.Fixture), Extractor: reader{}})
+	for _, prefer := range []string{"", "searchable=soon"} {
+		got, err := b.upload(func(in *file.Upload) { in.Prefer = prefer }, part(fmt.Sprint(len(prefer))+".txt", "One."))
+		if err != nil || got.StatusCode() != 200 || *got.Searchable != (prefer == "") ||
+			got.Headers()["Preference-Applied"] != prefer {
+			t.Errorf("Prefer: %s: %+v with headers %v, %v", prefer, got.Uploaded, got.Headers(), err)
+		}
+	}
+	got, err := b.upload(nil, part("b.txt", "broken"))
+	if err != nil || got.Searchable != nil {
+		t.Errorf("nothing to write: %+v, %v", got.Uploaded, err)
 	}
 }
 

@@ -60,6 +60,16 @@ func (pr *Projector) lags(i int, p port.Partition) bool {
 	return behind || l.unreachable[i]
 }
 
+// behind reports whether an index of a partition is known to lack changes.
+func (pr *Projector) behind(p port.Partition) bool {
+	for i := range pr.indexes {
+		if pr.lags(i, p) || pr.deferred.holds(indexPartition{i, p}) {
+			return true
+		}
+	}
+	return false
+}
+
 // lagging reports whether any index is unreachable or behind.
 func (pr *Projector) lagging() bool {
 	pr.lag.mu.Lock()
@@ -70,6 +80,7 @@ func (pr *Projector) lagging() bool {
 // Backlog is what indexes of this process have not applied yet.
 type Backlog struct {
 	Building    int // indexes of partitions that are built in the background
+	Deferred    int // those that are brought what writes did not wait for
 	Behind      int // those that catch up after an index was away
 	Unreachable int // indexes that did not answer the last time
 }
@@ -79,6 +90,7 @@ func (pr *Projector) Backlog() (b Backlog) {
 	pr.builds.mu.Lock()
 	b.Building = len(pr.builds.todo)
 	pr.builds.mu.Unlock()
+	b.Deferred = pr.deferred.waiting()
 	pr.lag.mu.Lock()
 	defer pr.lag.mu.Unlock()
 	b.Behind = len(pr.lag.pending)
@@ -104,12 +116,14 @@ func (pr *Projector) forgetPending(p port.Partition) {
 	}
 }
 
-// Run catches up indexes that lag, with pauses that grow while they do not answer,
-// and runs the builds that callers had no time for, until ctx ends.
+// Run catches up indexes that lag, with pauses that grow while they do not answer, runs
+// the builds that callers had no time for, and brings indexes what writes did not wait
+// for, until ctx ends.
 func (pr *Projector) Run(ctx context.Context) {
-	var building sync.WaitGroup
-	building.Go(func() { pr.runBuilds(ctx) })
-	defer building.Wait()
+	var others sync.WaitGroup
+	others.Go(func() { pr.runBuilds(ctx) })
+	others.Go(func() { pr.runDeferred(ctx) })
+	defer others.Wait()
 	pause := lagPause
 	for {
 		if !pr.lagging() {

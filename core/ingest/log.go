@@ -44,15 +44,34 @@ func (e NotSearchable) Error() string { return e.err.Error() }
 // Unwrap is the index's error, fault Unavailable as a rule.
 func (e NotSearchable) Unwrap() error { return e.err }
 
+// Until is what a write waits for.
+type Until int
+
+// What there is to wait for.
+const (
+	// Searchable waits for every index that does not lag.
+	Searchable Until = iota
+	// Stored leaves indexes to which each batch costs much to the background. A query waits for
+	// them. A transaction that deletes waits, too, so that what is deleted is in no index once
+	// that is answered.
+	Stored
+)
+
 // Write runs fn in one serialisable transaction and returns once its changes are
 // durable and searchable. An error of fn, or of a listener, rolls everything back
 // and is returned as it is. fn may run again after a conflict, each time with a
 // new Tx, and must have no effect outside it. NotSearchable says that the changes
 // are committed all the same.
 func (l *Log) Write(ctx context.Context, why Cause, fn func(*Tx) error) error {
+	_, err := l.WriteUntil(ctx, Searchable, why, fn)
+	return err
+}
+
+// WriteUntil is Write, which may return sooner. It says whether every index has the changes.
+func (l *Log) WriteUntil(ctx context.Context, until Until, why Cause, fn func(*Tx) error) (searchable bool, err error) {
 	var tx *Tx
 	storing, end := span.Start(ctx, "commit")
-	err := l.store.UpdateDocuments(storing, func(w port.DocumentWriter) error {
+	err = l.store.UpdateDocuments(storing, func(w port.DocumentWriter) error {
 		tx = &Tx{writer: w, documents: w, cause: why, listening: len(l.listeners) > 0}
 		if err := fn(tx); err != nil {
 			return err
@@ -71,7 +90,7 @@ func (l *Log) Write(ctx context.Context, why Cause, fn func(*Tx) error) error {
 	})
 	end(err)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if l.usage != nil {
 		for _, w := range tx.written {
@@ -80,24 +99,31 @@ func (l *Log) Write(ctx context.Context, why Cause, fn func(*Tx) error) error {
 	}
 	indexing, end := span.Start(ctx, "index")
 	defer func() { end(err) }()
-	for _, s := range tx.steps {
-		if err = l.apply(indexing, s); err != nil {
-			return NotSearchable{err}
-		}
+	if tx.deletes {
+		until = Searchable
 	}
-	return nil
+	searchable = true
+	for _, s := range tx.steps {
+		took := false
+		if took, err = l.apply(indexing, s, until); err != nil {
+			return false, NotSearchable{err}
+		}
+		searchable = searchable && took
+	}
+	return searchable && !l.projector.behind(tx.unchanged), nil
 }
 
 // apply hands a committed step to the indexes.
-func (l *Log) apply(ctx context.Context, s step) error {
+func (l *Log) apply(ctx context.Context, s step, until Until) (searchable bool, err error) {
 	switch {
 	case s.gone:
 		l.projector.Drop(context.WithoutCancel(ctx), s.partition)
-		return nil
+		return true, nil
 	case s.rebuild:
-		return l.projector.rebuild(ctx, s.partition, s.seq)
+		return true, l.projector.rebuild(ctx, s.partition, s.seq)
 	}
-	return l.projector.applyCommitted(ctx, s.partition, s.seq, s.changes)
+	return l.projector.applyCommitted(ctx, s.partition,
+		port.Batch{After: s.seq - 1, Upto: s.seq, Language: s.language, Changes: s.changes}, until)
 }
 
 // Writer is what a transaction may do besides changing documents. Nothing in it changes
@@ -133,11 +159,16 @@ type Tx struct {
 	cause     Cause
 	listening bool
 
-	written  []writing
-	rebuilt  port.Partition
-	steps    []step
-	observed []DocumentChange // empty without listeners
-	known    heads            // without listeners empty, too
+	languages map[int64]string // of the partitions that were read, by their generation
+
+	written []writing
+	rebuilt port.Partition
+	deletes bool
+	steps   []step
+
+	unchanged port.Partition   // that was to be changed, and had everything already
+	observed  []DocumentChange // empty without listeners
+	known     heads            // without listeners empty, too
 }
 
 // writing is documents that users wrote.
@@ -150,6 +181,7 @@ type writing struct {
 type step struct {
 	partition port.Partition
 	seq       uint64
+	language  string // of the partition's texts
 	changes   []port.IndexChange
 	gone      bool // the partition was removed with its last document
 	rebuild   bool // its indexes are to be rebuilt from the store
@@ -176,6 +208,7 @@ func (t *Tx) RebuildIndexes(p port.Partition) { t.rebuilt = p }
 
 func (t *Tx) put(ctx context.Context, p port.Partition, at time.Time, docs []port.DocumentWrite, why Cause) error {
 	if len(docs) == 0 {
+		t.unchanged = p.Unshadowed()
 		return nil
 	}
 	stored, err := t.storedHeads(ctx, p, len(docs), func(i int) string { return docs[i].Document.ID })
@@ -209,8 +242,46 @@ func (t *Tx) put(ctx context.Context, p port.Partition, at time.Time, docs []por
 			return err
 		}
 	}
-	t.steps = append(t.steps, step{partition: pinned, seq: seq, changes: changes})
+	language, err := t.languageOf(ctx, p)
+	if err != nil {
+		return err
+	}
+	t.steps = append(t.steps, step{partition: pinned, seq: seq, language: language, changes: changes})
 	return nil
+}
+
+// languageOf is the language of a pinned partition's texts. Those of memories tell their own.
+func (t *Tx) languageOf(ctx context.Context, p port.Partition) (string, error) {
+	if p.Space() == port.SpaceMemories {
+		return "", nil
+	}
+	if l, known := t.languages[p.Generation()]; known {
+		return l, nil
+	}
+	n, err := t.Partition(ctx, p)
+	return n.Language, err
+}
+
+// Partition implements port.PartitionReader, and keeps the language for languageOf.
+func (t *Tx) Partition(ctx context.Context, p port.Partition) (port.PartitionRow, error) {
+	n, err := t.writer.Partition(ctx, p)
+	return t.keepLanguage(n), err
+}
+
+// CreatePartition implements port.PartitionWriter in the same way.
+func (t *Tx) CreatePartition(ctx context.Context, p port.Partition, n port.PartitionRow) (port.PartitionRow, error) {
+	n, err := t.writer.CreatePartition(ctx, p, n)
+	return t.keepLanguage(n), err
+}
+
+func (t *Tx) keepLanguage(n port.PartitionRow) port.PartitionRow {
+	if n.Generation != 0 { // it is none where the call failed
+		if t.languages == nil {
+			t.languages = map[int64]string{}
+		}
+		t.languages[n.Generation] = n.Language
+	}
+	return n
 }
 
 // writtenOf counts documents, and the chunks of those whose text is written.
@@ -264,6 +335,7 @@ func (t *Tx) Delete(ctx context.Context, p port.Partition, at time.Time, ids []s
 	if err != nil || deleted == 0 {
 		return 0, err
 	}
+	t.deletes = true
 	for _, id := range ids {
 		if d := stored[id]; d != nil {
 			t.collectChange(ctx, d, DocumentChange{Partition: p, Action: Deleted, Cause: t.cause, Seq: seq, At: at})

@@ -28,6 +28,7 @@ type Projector struct {
 
 	consumer consumer
 	lag      lag
+	deferred deferred
 }
 
 // projectorReader and projectorWriter are what a Projector uses of the store.
@@ -63,6 +64,7 @@ func NewProjector(store port.Store, indexes []port.Index, id string, log *slog.L
 		builds:   newBuilds(),
 		consumer: newConsumer(id),
 		lag:      newLag(),
+		deferred: newDeferred(),
 	}
 	for _, ix := range indexes {
 		known := false
@@ -79,11 +81,15 @@ func NewProjector(store port.Store, indexes []port.Index, id string, log *slog.L
 // Indexes are the distinct indexes served.
 func (pr *Projector) Indexes() []port.Index { return pr.indexes }
 
-// applyCommitted applies the changes of one committed write numbered seq. The write
+// applyCommitted applies the changes of one committed write, of one number. The write
 // is durable already, so this runs to the end even if the caller goes away. An index
 // that lacks earlier changes catches up within the caller's deadline, and past it in
-// the background.
-func (pr *Projector) applyCommitted(ctx context.Context, p port.Partition, seq uint64, changes []port.IndexChange) error {
+// the background. searchable is false where one has not taken them yet, since it lags or
+// since the write was not to wait for it.
+func (pr *Projector) applyCommitted(ctx context.Context, p port.Partition, b port.Batch, until Until,
+) (searchable bool, err error) {
+	seq := b.Upto
+	searchable = true
 	end, bounded := ctx.Deadline()
 	ctx = context.WithoutCancel(ctx)
 	patience := ctx
@@ -92,10 +98,14 @@ func (pr *Projector) applyCommitted(ctx context.Context, p port.Partition, seq u
 		patience, cancel = context.WithDeadline(ctx, end)
 		defer cancel()
 	}
-	b := port.Batch{After: seq - 1, Upto: seq, Changes: changes}
 	for i, ix := range pr.indexes {
 		if pr.lags(i, p) {
 			pr.markPending(i, p, seq, false)
+			searchable = false
+			continue
+		}
+		if until == Stored && pr.mayDefer(i) && pr.deferred.add(indexPartition{i, p}, seq, len(b.Changes)) {
+			searchable = false
 			continue
 		}
 		err := ix.Apply(ctx, p, b)
@@ -109,17 +119,18 @@ func (pr *Projector) applyCommitted(ctx context.Context, p port.Partition, seq u
 		}
 		if fault.IsPartitionNotFound(err) {
 			pr.Drop(ctx, p) // deleted since the write was committed: nothing is left to search
-			return nil
+			return true, nil
 		}
 		if err != nil && pr.mayLag(i) {
 			// The write is acknowledged all the same; the index catches up in the background.
 			pr.log.WarnContext(ctx, "index apply deferred", "partition", p.String(), "seq", seq, "error", err)
 			pr.markPending(i, p, seq, true)
+			searchable = false
 			continue
 		}
 		if err != nil {
 			pr.log.ErrorContext(ctx, "index apply failed", "partition", p.String(), "seq", seq, "error", err)
-			return fault.Wrap(fault.Unavailable, "index apply", err,
+			return false, fault.Wrap(fault.Unavailable, "index apply", err,
 				"the write is stored but not yet searchable; repeating it is safe").After(time.Second)
 		}
 	}
@@ -129,7 +140,7 @@ func (pr *Projector) applyCommitted(ctx context.Context, p port.Partition, seq u
 			pr.log.WarnContext(ctx, "change log trim failed", "partition", p.String(), "seq", seq, "error", err)
 		}
 	}
-	return nil
+	return searchable, nil
 }
 
 // checkAlive returns fault PartitionNotFound if the partition's generation is gone.
@@ -268,7 +279,7 @@ func (pr *Projector) readBatch(ctx context.Context, p port.Partition, after uint
 		if err != nil {
 			return err
 		}
-		trimmed = ns.Trimmed
+		trimmed, b.Language = ns.Trimmed, ns.Language
 		log, err := r.Changes(ctx, p, after, size)
 		if err != nil {
 			return err
@@ -381,7 +392,8 @@ func indexChange(d port.Document, v port.Vectors) (port.IndexChange, error) {
 func (pr *Projector) Drop(ctx context.Context, p port.Partition) {
 	pr.consumer.forget(p)
 	pr.forgetPending(p)
-	for _, ix := range pr.indexes {
+	for i, ix := range pr.indexes {
+		pr.deferred.forget(indexPartition{i, p})
 		if err := ix.Drop(ctx, p); err != nil {
 			// The next start removes it.
 			pr.log.ErrorContext(ctx, "index drop failed", "partition", p.String(), "error", err)

@@ -442,6 +442,9 @@ type ledgerWriter struct {
 func (w ledgerWriter) PutDocuments(context.Context, port.Partition, time.Time, []port.DocumentWrite) (uint64, error) {
 	return w.seq, nil
 }
+func (w ledgerWriter) Partition(context.Context, port.Partition) (port.PartitionRow, error) {
+	return port.PartitionRow{}, nil
+}
 func (w ledgerWriter) PutWatermarks(_ context.Context, _ string, _ time.Duration, marks []port.Watermark) error {
 	if w.fails == nil {
 		w.marks = append(w.marks, slices.Clone(marks))

@@ -9,6 +9,7 @@ import (
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/memory"
 	"github.com/mnemehq/mneme/core/op"
+	"github.com/mnemehq/mneme/core/port"
 )
 
 // Entity is an end user as mem0's clients read it.
@@ -47,31 +48,57 @@ func (s *Service) Entities(ctx context.Context, in ListEntities) (EntityPage, er
 	}
 	paging := Paging{in.Page, &size}
 	skip, limit := paging.bounds()
-	only := ident.From(ctx).EndUser
 	out := EntityPage{Results: []Entity{}}
-	for after := ""; ; {
-		list, next, err := s.memories.Roster(ctx, after, rosterBatch)
+	if only := ident.From(ctx).EndUser; only != "" {
+		u, known, err := s.memories.User(ctx, only)
 		if err != nil {
 			return EntityPage{}, err
 		}
-		for _, u := range list {
-			if only != "" && u.ID != only {
-				continue
-			}
-			if out.Count >= skip && len(out.Results) < limit {
-				kind := kindOf(u.ID)
-				name := strings.TrimPrefix(u.ID, prefix(kind))
-				out.Results = append(out.Results, Entity{ID: name, Name: name, Type: kind, TotalMemories: u.Memories,
-					CreatedAt: u.FirstSeen.UTC(), UpdatedAt: u.LastSeen.UTC()})
-			}
-			out.Count++
+		if known {
+			out.Count = 1
 		}
-		if after = next; next == "" {
-			break
+		if known && skip == 0 {
+			out.Results = append(out.Results, entityOf(u))
+		}
+	} else {
+		n, err := s.memories.Users(ctx)
+		if err != nil {
+			return EntityPage{}, err
+		}
+		if out.Count = int(n); skip < out.Count {
+			if out.Results, err = s.roster(ctx, skip, limit); err != nil {
+				return EntityPage{}, err
+			}
 		}
 	}
 	out.Next, out.Previous = paging.around("/v1/entities", out.Count)
 	return out, nil
+}
+
+// roster reads end users up to the end of a page, and no further.
+func (s *Service) roster(ctx context.Context, skip, limit int) ([]Entity, error) {
+	out := []Entity{}
+	for after := ""; ; {
+		list, next, err := s.memories.Roster(ctx, after, min(rosterBatch, skip+limit-len(out)))
+		if err != nil {
+			return nil, err
+		}
+		passed := min(skip, len(list))
+		skip -= passed
+		for _, u := range list[passed:] {
+			out = append(out, entityOf(u))
+		}
+		if after = next; next == "" || len(out) == limit {
+			return out, nil
+		}
+	}
+}
+
+func entityOf(u port.EndUser) Entity {
+	kind := kindOf(u.ID)
+	name := strings.TrimPrefix(u.ID, prefix(kind))
+	return Entity{ID: name, Name: name, Type: kind, TotalMemories: u.Memories, CreatedAt: u.FirstSeen.UTC(),
+		UpdatedAt: u.LastSeen.UTC()}
 }
 
 // EntityRef addresses an entity.

@@ -359,6 +359,96 @@ func TestPagesBatchesAndEntities(t *testing.T) {
 	}
 }
 
+// A key of one end user lists that one alone, and others are counted without being read.
+func TestEntitiesOfAPersonalKey(t *testing.T) {
+	s := open(t)
+	for _, user := range []string{"ann", "ann@x.org", "ben"} {
+		s.add(object{"user_id": user}, "bread").OK()
+	}
+	list := func(of *site, number int) *coretest.Reply {
+		one := 1
+		return coretest.Ask(of.ctx, t, s.service.Entities, nil, func(in *mem0.ListEntities) {
+			in.Page, in.PageSize = &number,
+				&one
+		})
+	}
+	if r := list(s, 2).OK(); r.JSON["count"] != 3.0 || coretest.Column(r.List("results"), "name")[0] != "ann@x.org" ||
+		r.JSON["next"] == nil || r.JSON["previous"] == nil {
+		t.Errorf("%s", r.Body)
+	}
+	if r := list(s, 4).OK(); r.JSON["count"] != 3.0 || len(r.List("results")) != 0 || r.JSON["next"] != nil {
+		t.Errorf("%s", r.Body)
+	}
+	for user, want := range map[string]int{"ann": 1, "nobody": 0} {
+		personal := *s
+		personal.ctx = s.f.Caller(key.Issue{Kind: ident.Personal, Integration: "app", EndUser: user})
+		r := list(&personal, 1).OK()
+		if names := coretest.Column(r.List("results"), "name"); r.JSON["count"] != float64(want) || len(names) != want ||
+			want == 1 && names[0] != user {
+			t.Errorf("%s lists %s", user, r.Body)
+		}
+		if r := list(&personal, 2).OK(); len(r.List("results")) != 0 || r.JSON["count"] != float64(want) {
+			t.Errorf("%s lists a second page: %s", user, r.Body)
+		}
+	}
+}
+
+// What a source owns is changed and deleted by it alone, and a call that names it changes nothing else.
+func TestOwnedMemories(t *testing.T) {
+	s := open(t)
+	own := s.add(object{"user_id": "ann"}, "apple tart").OK().List("results")[0]["id"].(string)
+	coretest.Ask(s.ctx, t, s.memories.Upsert, object{"endUserId": "ann", "source": "crm", "version": 1, "content": "pear tart",
+		"occurredAt": "2026-01-02T03:04:05Z"}, func(in *memory.Upsert) { in.ExternalID = "x1" }).OK()
+	var owned string
+	for _, m := range s.list(object{"filters": object{"user_id": "ann"}}).OK().List("results") {
+		if m["memory"] == "pear tart" {
+			owned = m["id"].(string)
+		}
+	}
+	where := "is owned by source crm (x1)"
+	coretest.Ask(s.ctx, t, s.service.Update, object{"text": "cake"}, func(in *mem0.UpdateRequest) { in.MemoryID = owned }).
+		Fails(fault.Conflict, where, "change it there")
+	coretest.Ask(s.ctx, t, s.service.Delete, nil, func(in *mem0.DeleteRequest) { in.MemoryID = owned }).
+		Fails(fault.Conflict, where, "tombstone it there")
+	coretest.Ask(s.ctx, t, s.service.BatchUpdate, object{"memories": []object{{"memory_id": own, "text": "cake"},
+		{"memory_id": owned, "text": "cake"}}}).Fails(fault.Conflict, where)
+	coretest.Ask(s.ctx, t, s.service.BatchDelete, object{"memories": []object{{"memory_id": own}, {"memory_id": owned}}}).
+		Fails(fault.Conflict, where)
+	user := "ann"
+	coretest.Ask(s.ctx, t, s.service.DeleteAll, nil, func(in *mem0.DeleteAllRequest) { in.UserID = &user }).
+		Fails(fault.Conflict, where)
+	if got := texts(s.list(object{"filters": object{"user_id": "ann"}})); got != "apple tart, pear tart" {
+		t.Errorf("left are %q", got)
+	}
+}
+
+// The same again is no change: the memory keeps the time of its last one.
+func TestAnUpdateOfNothing(t *testing.T) {
+	s := open(t)
+	id := s.add(object{"user_id": "ann", "metadata": object{"kind": "a"}}, "apple tart").OK().List("results")[0]["id"].(string)
+	update := func(body object) any {
+		t.Helper()
+		return coretest.Ask(s.ctx, t, s.service.Update, body,
+			func(in *mem0.UpdateRequest) { in.MemoryID = id }).OK().JSON["updated_at"]
+	}
+	first := update(object{"text": "pear cake", "metadata": object{"kind": "b"}, "timestamp": "2024-05-01T10:00:00Z"})
+	for _, body := range []object{{}, {"text": "pear cake"}, {"metadata": object{"kind": "b"}},
+		{"timestamp": "2024-05-01T10:00:00Z"},
+		{"text": "pear cake", "metadata": object{"kind": "b"}, "timestamp": "2024-05-01T10:00:00Z"}} {
+		if again := update(body); again != first {
+			t.Errorf("%v: changed at %v, before at %v", body, again, first)
+		}
+	}
+	for _, body := range []object{{"metadata": object{"kind": "c"}}, {"timestamp": "2024-05-01T10:00:01Z"},
+		{"text": "pear tart"}} {
+		if again := update(body); again == first {
+			t.Errorf("%v changed nothing", body)
+		} else {
+			first = again
+		}
+	}
+}
+
 func TestWhatIsOff(t *testing.T) {
 	err := mem0.New(false, nil).Available()
 	if fault.CodeOf(err) != fault.NotFound || !strings.Contains(err.Error(), "protocols.mem0") {

@@ -87,6 +87,9 @@ func (in *BatchUpdateRequest) of() []string {
 // EndUser is for keys limited to one end user.
 func (in *BatchUpdateRequest) EndUser() string { return onlyEndUser(in.of()) }
 
+// EndUsers implements op.EndUsersNaming.
+func (in *BatchUpdateRequest) EndUsers() []string { return endUsersOf(in.of()) }
+
 // Units counts the memories against the write rate.
 func (in *BatchUpdateRequest) Units() int { return len(in.Memories) }
 
@@ -146,6 +149,9 @@ func (in *BatchDeleteRequest) of() []string {
 
 // EndUser is for keys limited to one end user.
 func (in *BatchDeleteRequest) EndUser() string { return onlyEndUser(in.of()) }
+
+// EndUsers implements op.EndUsersNaming.
+func (in *BatchDeleteRequest) EndUsers() []string { return endUsersOf(in.of()) }
 
 // Units counts the memories against the write rate.
 func (in *BatchDeleteRequest) Units() int { return len(in.Memories) }

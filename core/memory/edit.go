@@ -129,8 +129,14 @@ func (in *Edit) over(d Kept) (text, error) {
 	return t, nil
 }
 
-// Edit changes a memory and gives it as it is then. Faults: MemoryNotFound, and Conflict for
-// one that its source owns.
+// same reports whether an edit leaves a memory as it is.
+func same(before Kept, after text) bool {
+	return after.content == before.Text && after.metadata.Hash() == before.MetadataHash && after.key.Hash == before.ContentKey &&
+		before.CreatedAt.Equal(creationTime(after.occurred, before.CreatedAt))
+}
+
+// Edit changes a memory and gives it as it is then. One that changes nothing writes nothing.
+// Faults: MemoryNotFound, and Conflict for one that its source owns.
 func (s *Service) Edit(ctx context.Context, in Edit) (Kept, error) {
 	if err := in.Validate(); err != nil {
 		return Kept{}, err
@@ -153,6 +159,7 @@ func (s *Service) tryEdit(ctx context.Context, p port.Partition, in *Edit) (Kept
 	var before Kept
 	var after text
 	var fresh *pendingMemory
+	unchanged := false
 	err := s.store.View(ctx, func(r snapshot) (err error) {
 		var exists bool
 		if ns, exists, err = s.readForWrite(ctx, r, p); err != nil {
@@ -165,6 +172,7 @@ func (s *Service) tryEdit(ctx context.Context, p port.Partition, in *Edit) (Kept
 			return err
 		}
 		if after, err = in.over(before); err != nil || after.content == before.Text {
+			unchanged = err == nil && same(before, after)
 			return err
 		}
 		if err := s.checkModels(ns); err != nil {
@@ -176,6 +184,9 @@ func (s *Service) tryEdit(ctx context.Context, p port.Partition, in *Edit) (Kept
 	})
 	if err != nil {
 		return Kept{}, err
+	}
+	if unchanged {
+		return before, nil
 	}
 	models := s.encoders.For(ns)
 	if fresh != nil {
@@ -379,6 +390,30 @@ func (s *Service) DeleteAll(ctx context.Context, w Which) (int, error) {
 		deleted, ids = deleted+out.Deleted, ids[n:]
 	}
 	return deleted, nil
+}
+
+// User is what the roster says of one end user of the caller's integration; known is false where it has nobody
+// of that id, or somebody who is being erased.
+func (s *Service) User(ctx context.Context, id string) (u port.EndUser, known bool, err error) {
+	who := ident.From(ctx)
+	err = s.store.View(ctx, func(r snapshot) error {
+		list, err := r.EndUsers(ctx, who.Org, port.EndUserList{Integration: who.Integration, Prefix: id, Limit: 1})
+		if known = err == nil && len(list) > 0 && list[0].ID == id && list[0].Erasing.IsZero(); known {
+			u = list[0]
+		}
+		return err
+	})
+	return u, known, err
+}
+
+// Users counts the end users of the caller's integration who are not being erased.
+func (s *Service) Users(ctx context.Context) (n int64, err error) {
+	who := ident.From(ctx)
+	err = s.store.View(ctx, func(r snapshot) (err error) {
+		n, err = r.CountEndUsers(ctx, who.Org, who.Integration)
+		return err
+	})
+	return n, err
 }
 
 // Roster reads a page of the end users of the caller's integration, by id, after one; "": from

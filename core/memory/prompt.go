@@ -26,11 +26,12 @@ const (
 
 // ContextQuery is the body of POST /api/v1/context.
 type ContextQuery struct {
-	EndUserID string `json:"endUserId" fault:"invalid_end_user_id" schema:"EndUserID" doc:"the end user"`
-	Query     string `json:"query" schema:"Text" minLength:"1" maxLength:"8192" doc:"the message that is to be answered"`
-	MaxTokens *int   `json:"maxTokens,omitempty" minimum:"16" maximum:"32768" default:"1000" doc:"the most tokens that the block may have"`
-	Limit     *int   `json:"limit,omitempty" minimum:"1" maximum:"100" default:"20" doc:"how many memories at most"`
-	Passages  *int   `json:"passages,omitempty" minimum:"0" maximum:"20" default:"5" doc:"how many passages of documents at most, from the namespace that the key names; a key that names none gets none"`
+	EndUserID string  `json:"endUserId" fault:"invalid_end_user_id" schema:"EndUserID" doc:"the end user"`
+	Query     string  `json:"query" schema:"Text" minLength:"1" maxLength:"8192" doc:"the message that is to be answered"`
+	MaxTokens *int    `json:"maxTokens,omitempty" minimum:"16" maximum:"32768" default:"1000" doc:"the most tokens that the block may have"`
+	Limit     *int    `json:"limit,omitempty" minimum:"1" maximum:"100" default:"20" doc:"how many memories at most"`
+	Passages  *int    `json:"passages,omitempty" minimum:"0" maximum:"20" default:"5" doc:"how many passages of documents at most, from the namespace that the key names; a key that names none gets none"`
+	Language  *string `json:"language,omitempty" enum:"auto,en,de,fr,es,it,pt,nl,sv,tr,ru,ar,hi" default:"auto" doc:"language that keyword search takes the query for; auto: it tells"`
 	Scope
 }
 
@@ -50,7 +51,7 @@ func (in *ContextQuery) search() Query {
 	if in.Limit != nil {
 		limit = *in.Limit
 	}
-	return Query{EndUserID: in.EndUserID, Query: in.Query, Limit: &limit, Scope: in.Scope}
+	return Query{EndUserID: in.EndUserID, Query: in.Query, Limit: &limit, Language: in.Language, Scope: in.Scope}
 }
 
 // Cited says which memory stands in a block behind a marker.

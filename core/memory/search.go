@@ -67,9 +67,10 @@ func (s *Scope) contains(d port.Document) bool {
 
 // Query is the body of POST /api/v1/search.
 type Query struct {
-	EndUserID string `json:"endUserId" fault:"invalid_end_user_id" schema:"EndUserID" doc:"the end user"`
-	Query     string `json:"query" schema:"Text" minLength:"1" maxLength:"8192" doc:"the question"`
-	Limit     *int   `json:"limit,omitempty" minimum:"1" maximum:"100" default:"10" doc:"how many at most"`
+	EndUserID string  `json:"endUserId" fault:"invalid_end_user_id" schema:"EndUserID" doc:"the end user"`
+	Query     string  `json:"query" schema:"Text" minLength:"1" maxLength:"8192" doc:"the question"`
+	Limit     *int    `json:"limit,omitempty" minimum:"1" maximum:"100" default:"10" doc:"how many at most"`
+	Language  *string `json:"language,omitempty" enum:"auto,en,de,fr,es,it,pt,nl,sv,tr,ru,ar,hi" default:"auto" doc:"language that keyword search takes the query for; auto: it tells"`
 	Scope
 
 	also *filter.Filter // a further condition, see Where; nil: none
@@ -87,6 +88,14 @@ func (q *Query) Validate() error {
 		return invalid("query", "must hold a character that is not white space")
 	}
 	return q.Scope.Check()
+}
+
+// language is that of the query, as keyword search is asked. Memories tell their own.
+func (q *Query) language() string {
+	if q.Language == nil {
+		return ""
+	}
+	return port.SaidLanguage(*q.Language)
 }
 
 // EndUser is for keys limited to one end user.
@@ -175,6 +184,7 @@ func (s *Service) retrieve(ctx context.Context, p port.Partition, ns port.Partit
 	// A memory of several chunks may fill a list with them.
 	return s.searcher.Search(port.OnAccountOf(ctx, p), p, ns.Seq, retrieve.Request{
 		Query:      q.Query,
+		Language:   q.language(),
 		Models:     s.encoders.For(ns),
 		Retrievers: retrievers,
 		Filter:     conditions,

@@ -9,14 +9,17 @@ func examples() map[string][]op.Example {
 		"namespaces.create": {
 			{Name: "sparse", Summary: "With a learned-sparse index",
 				Body:   `{"name": "papers", "sparse": true}`,
-				Answer: `{"name": "papers", "sparse": true}`},
+				Answer: `{"name": "papers", "sparse": true, "language": "auto"}`},
+			{Name: "german", Summary: "Of texts in German",
+				Body:   `{"name": "handbuch", "language": "de"}`,
+				Answer: `{"name": "handbuch", "sparse": false, "language": "de"}`},
 		},
 		"namespaces.list": {
 			{Name: "first-page", Summary: "First page", Parameters: map[string]string{"limit": "2"},
 				Answer: `{
 				"namespaces": [
 					{
-						"name": "home", "sparse": false, "documents": 3, "chunks": 3, "bytes": 149,
+						"name": "home", "sparse": false, "language": "auto", "documents": 3, "chunks": 3, "bytes": 149,
 						"embedding_model": "e5-small-v2",
 						"embedding_digest": "sha256:c3ba9660225974d7cfc7d79d2e4b4abec95e2fd521a96a16a6f35c3e08af3dc6",
 						"sparse_model": null, "created_at": "2026-11-21T18:49:03.454000Z",
@@ -29,7 +32,7 @@ func examples() map[string][]op.Example {
 		"namespaces.get": {
 			{Name: "home", Summary: "Home", Parameters: map[string]string{"namespace": "home"},
 				Answer: `{
-				"name": "home", "sparse": false, "documents": 3, "chunks": 3, "bytes": 149,
+				"name": "home", "sparse": false, "language": "auto", "documents": 3, "chunks": 3, "bytes": 149,
 				"embedding_model": "e5-small-v2",
 				"embedding_digest": "sha256:c3ba9660225974d7cfc7d79d2e4b4abec95e2fd521a96a16a6f35c3e08af3dc6",
 				"sparse_model": null, "created_at": "2026-11-21T18:49:03.454000Z",

@@ -61,8 +61,9 @@ func New(store port.Store, pages *page.Signer, models Models, drop func(context.
 
 // CreateNamespace is the body of POST /namespaces.
 type CreateNamespace struct {
-	Name   string `json:"name" schema:"NamespaceName"  example:"docs" doc:"name of the namespace"`
-	Sparse bool   `json:"sparse,omitempty" default:"false" doc:"whether the namespace has a learned-sparse index"`
+	Name     string  `json:"name" schema:"NamespaceName"  example:"docs" doc:"name of the namespace"`
+	Sparse   bool    `json:"sparse,omitempty" default:"false" doc:"whether the namespace has a learned-sparse index"`
+	Language *string `json:"language,omitempty" enum:"auto,en,de,fr,es,it,pt,nl,sv,tr,ru,ar,hi" default:"auto" doc:"language that keyword search takes its texts and queries for; auto: each chunk and query tells its own"`
 }
 
 // NamespaceName lets a key limited to one namespace create only that one.
@@ -70,35 +71,45 @@ func (c *CreateNamespace) NamespaceName() string { return c.Name }
 
 // Created answers POST /namespaces.
 type Created struct {
-	Name   string `json:"name" schema:"NamespaceName"`
-	Sparse bool   `json:"sparse"`
+	Name     string `json:"name" schema:"NamespaceName"`
+	Sparse   bool   `json:"sparse"`
+	Language string `json:"language" enum:"auto,en,de,fr,es,it,pt,nl,sv,tr,ru,ar,hi"`
 }
 
 // Create makes an empty namespace; it is idempotent and answers Conflict when
-// the name exists with the other index.
+// the name exists with the other index, or another language than the one asked for.
 func (s *Service) Create(ctx context.Context, in CreateNamespace) (Created, error) {
 	who := ident.From(ctx)
 	p := port.Documents(who.Org, in.Name)
+	out := Created{Name: in.Name, Sparse: in.Sparse}
 	err := s.store.Update(ctx, func(w writer) error {
 		n, err := w.Partition(ctx, p)
 		if fault.IsPartitionNotFound(err) {
-			_, err = w.CreatePartition(ctx, p, s.models.WithConfiguredModels(port.PartitionRow{Name: in.Name, Sparse: in.Sparse}))
-			return err
+			n = port.PartitionRow{Name: in.Name, Sparse: in.Sparse}
+			if in.Language != nil {
+				n.Language = port.SaidLanguage(*in.Language)
+			}
+			n, err = w.CreatePartition(ctx, p, s.models.WithConfiguredModels(n))
 		}
 		if err != nil {
 			return err
 		}
+		out.Language = port.ShownLanguage(n.Language)
 		if n.Sparse != in.Sparse {
 			return fault.New(fault.Conflict,
 				"namespace %q exists %s; it was asked for %s, and an index never changes after creation",
 				in.Name, indexKind(n.Sparse), indexKind(in.Sparse))
+		}
+		if in.Language != nil && *in.Language != out.Language {
+			return fault.New(fault.Conflict, "namespace %q exists with the language %s; it was asked for with %s, "+
+				"which reindexing can give it", in.Name, out.Language, *in.Language)
 		}
 		return nil
 	})
 	if err != nil {
 		return Created{}, err
 	}
-	return Created(in), nil
+	return out, nil
 }
 
 func indexKind(sparse bool) string {
@@ -119,6 +130,7 @@ type ListNamespaces struct {
 type Namespace struct {
 	Name            string    `json:"name" schema:"NamespaceName"`
 	Sparse          bool      `json:"sparse" doc:"whether it has a learned-sparse index"`
+	Language        string    `json:"language" enum:"auto,en,de,fr,es,it,pt,nl,sv,tr,ru,ar,hi" doc:"that keyword search takes its texts for; auto: each chunk and query tells its own"`
 	Documents       int64     `json:"documents" minimum:"0"`
 	Chunks          int64     `json:"chunks" minimum:"0"`
 	Bytes           int64     `json:"bytes" minimum:"0" doc:"UTF-8 bytes of the documents' texts"`
@@ -136,7 +148,8 @@ type Page struct {
 }
 
 func describe(n port.PartitionRow) Namespace {
-	out := Namespace{n.Name, n.Sparse, n.Documents, n.Chunks, n.Bytes, n.EmbeddingModel, n.EmbeddingDigest, nil,
+	out := Namespace{n.Name, n.Sparse, port.ShownLanguage(n.Language), n.Documents, n.Chunks, n.Bytes,
+		n.EmbeddingModel, n.EmbeddingDigest, nil,
 		n.CreatedAt.UTC(), n.UpdatedAt.UTC()}
 	if n.SparseModel != "" {
 		out.SparseModel = &n.SparseModel
@@ -246,16 +259,17 @@ func Operations() []op.Op[*Service] {
 	const ns = "/namespaces/{namespace}"
 	return op.WithLinks(op.WithExamples([]op.Op[*Service]{
 		op.Define(op.Spec{
-			Name:        "namespaces.create",
-			Group:       op.Namespaces,
-			Method:      "POST",
-			Path:        "/namespaces",
-			Class:       op.Write,
-			Mutates:     true,
-			MaxBody:     64 << 10,
-			Timeout:     30 * time.Second,
-			Summary:     "Create a namespace",
-			Description: "Needed only for a namespace with a sparse index; otherwise the first write creates it. Idempotent.",
+			Name:    "namespaces.create",
+			Group:   op.Namespaces,
+			Method:  "POST",
+			Path:    "/namespaces",
+			Class:   op.Write,
+			Mutates: true,
+			MaxBody: 64 << 10,
+			Timeout: 30 * time.Second,
+			Summary: "Create a namespace",
+			Description: "Needed only for a namespace with a sparse index or of one language; otherwise the first write " +
+				"creates it. Idempotent.",
 			Faults: []fault.Code{fault.InvalidRequest, fault.InvalidJSON, fault.InvalidNamespace, fault.Conflict,
 				fault.QuotaExceeded},
 		}, (*Service).Create),

@@ -310,6 +310,9 @@ type SourceScoped interface{ SourceID() string }
 // another end user is refused.
 type EndUserScoped interface{ EndUser() string }
 
+// EndUsersNaming is implemented by *In of EndUserScoped that may address several end users; then its EndUser is "".
+type EndUsersNaming interface{ EndUsers() []string }
+
 // EndUserAssuming is implemented by *In that may leave its end user out: a key of one end
 // user says who it is.
 type EndUserAssuming interface{ AssumeEndUser(id string) }

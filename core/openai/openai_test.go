@@ -315,6 +315,9 @@ func TestOperations(t *testing.T) {
 		if s.TimeoutClass == op.QueryTimeout {
 			want = 20 * time.Second
 		}
+		if s.TimeoutClass == op.OwnTimeout {
+			want = 5 * time.Minute
+		}
 		if s.Timeout != want {
 			t.Errorf("%s has %s", s.Name, s.Timeout)
 		}

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,8 +12,8 @@ import (
 	"time"
 
 	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/file"
 	"github.com/mnemehq/mneme/core/filter"
-	"github.com/mnemehq/mneme/core/namespace"
 	"github.com/mnemehq/mneme/core/op"
 	"github.com/mnemehq/mneme/core/query"
 	"github.com/mnemehq/mneme/core/retrieve"
@@ -30,39 +31,22 @@ func (in *StoreRef) NamespaceName() string { return in.Store }
 type Store struct {
 	ID         string     `json:"id" schema:"NamespaceName" doc:"the namespace's name"`
 	Object     string     `json:"object" enum:"vector_store"`
-	Name       string     `json:"name" schema:"NamespaceName" doc:"the same"`
-	Status     string     `json:"status" enum:"completed" doc:"what is stored can be found"`
+	Name       string     `json:"name" doc:"for people; the id where it was given none by OpenAI's clients"`
+	Status     string     `json:"status" enum:"in_progress,completed" doc:"completed: what was attached can be found"`
 	CreatedAt  int64      `json:"created_at" doc:"Unix seconds"`
 	LastActive int64      `json:"last_active_at" doc:"Unix seconds of the last change of a document"`
 	UsageBytes int64      `json:"usage_bytes" minimum:"0" doc:"of the documents' texts"`
 	FileCounts FileCounts `json:"file_counts"`
+	Metadata   Labels     `json:"metadata" doc:"texts that were kept with it"`
 }
 
-// FileCounts counts the documents of a store.
+// FileCounts counts the files of a store, or of a batch.
 type FileCounts struct {
-	InProgress int64 `json:"in_progress" minimum:"0" maximum:"0"`
-	Completed  int64 `json:"completed" minimum:"0" doc:"documents"`
-	Failed     int64 `json:"failed" minimum:"0" maximum:"0"`
+	InProgress int64 `json:"in_progress" minimum:"0" doc:"files that are being written"`
+	Completed  int64 `json:"completed" minimum:"0" doc:"of a store, documents: a long file is several"`
+	Failed     int64 `json:"failed" minimum:"0" doc:"files whose write has failed, in the last two days"`
 	Cancelled  int64 `json:"cancelled" minimum:"0" maximum:"0"`
-	Total      int64 `json:"total" minimum:"0" doc:"documents"`
-}
-
-// GetStore reads a vector store; NamespaceNotFound while it holds no documents.
-func (s *Service) GetStore(ctx context.Context, in StoreRef) (Store, error) {
-	n, err := s.namespaces.Get(ctx, namespace.Ref{Namespace: in.Store})
-	if err != nil {
-		return Store{}, err
-	}
-	return Store{
-		ID:         n.Name,
-		Object:     "vector_store",
-		Name:       n.Name,
-		Status:     "completed",
-		CreatedAt:  n.CreatedAt.Unix(),
-		LastActive: n.UpdatedAt.Unix(),
-		UsageBytes: n.Bytes,
-		FileCounts: FileCounts{Completed: n.Documents, Total: n.Documents},
-	}, nil
+	Total      int64 `json:"total" minimum:"0"`
 }
 
 // Question is one text, bare or alone in an array.
@@ -236,7 +220,7 @@ func (f Found) Missing() iter.Seq2[string, string] { return retrieve.Missing(f.D
 
 // Result is a found chunk.
 type Result struct {
-	FileID     string          `json:"file_id" schema:"DocumentID" doc:"of the document"`
+	FileID     string          `json:"file_id" schema:"DocumentID" doc:"of the document, or of the file that it is a part of"`
 	Filename   string          `json:"filename" doc:"path of its file, else its title, else its id"`
 	Score      float64         `json:"score" doc:"higher is better"`
 	Attributes json.RawMessage `json:"attributes" schema:"Metadata" doc:"metadata that are texts, numbers or truth values"`
@@ -267,17 +251,24 @@ func (s *Service) Search(ctx context.Context, in SearchRequest) (Found, error) {
 		return Found{}, inTheirWords(err)
 	}
 	found, err := s.queries.Query(ctx, q)
+	if fault.CodeOf(err) == fault.NamespaceNotFound { // a store that was made is there before its first document
+		if _, missing := s.row(ctx, in.Store); missing != nil {
+			return Found{}, missing
+		}
+		found, err = query.Result{Degraded: []retrieve.Degraded{}}, nil
+	}
 	if err != nil {
 		return Found{}, err
 	}
 	out := Found{Object: "vector_store.search_results.page", SearchQuery: []string{string(in.Query)},
 		Data: make([]Result, len(found.Results)), Degraded: found.Degraded}
 	for i, h := range found.Results {
-		out.Data[i] = Result{FileID: h.DocumentID, Filename: h.DocumentID, Score: h.Score,
-			Content: []Content{{"text", *h.Text}}}
-		if err := out.Data[i].describe(h.Metadata); err != nil {
+		known, name, err := attributes(h.Metadata)
+		if err != nil {
 			return Found{}, err
 		}
+		out.Data[i] = Result{FileID: file.Whole(h.DocumentID), Filename: cmp.Or(name, h.DocumentID), Score: h.Score,
+			Attributes: known, Content: []Content{{"text", *h.Text}}}
 	}
 	return out, nil
 }
@@ -291,41 +282,5 @@ func inTheirWords(err error) error {
 	return err
 }
 
-// describe fills in what metadata say. OpenAI's clients know no lists in attributes.
-func (r *Result) describe(metadata json.RawMessage) error {
-	all := map[string]json.RawMessage{}
-	if err := json.Unmarshal(metadata, &all); err != nil {
-		return err
-	}
-	for _, key := range []string{"title", "path"} {
-		var name string
-		if json.Unmarshal(all[key], &name) == nil && name != "" {
-			r.Filename = name
-		}
-	}
-	for key, value := range all {
-		if value[0] == '[' {
-			delete(all, key)
-		}
-	}
-	var err error
-	r.Attributes, err = json.Marshal(all)
-	return err
-}
-
 // searchTime is that of a query with reranking.
 const searchTime = 20 * time.Second
-
-func storeOperations() []op.Op[*Service] {
-	const store = "/v1/vector_stores/{vector_store_id}"
-	get := spec("vector_stores.retrieve", "GET", store, "Read a vector store, which is a namespace")
-	get.Faults = append(get.Faults, fault.InvalidNamespace, fault.NamespaceNotFound)
-	search := spec("vector_stores.search", "POST", store+"/search", "Find chunks in a vector store")
-	search.Description = "Hybrid search in the namespace of that name, as `POST /namespaces/{namespace}/query` does it."
-	search.MaxBody, search.Timeout, search.TimeoutClass = 1<<20, searchTime, op.QueryTimeout
-	search.Faults = append(search.Faults, fault.InvalidNamespace, fault.InvalidFilter, fault.NamespaceNotFound, fault.Conflict)
-	return []op.Op[*Service]{
-		op.Define(get, (*Service).GetStore),
-		op.Define(search, (*Service).Search),
-	}
-}

@@ -29,8 +29,10 @@ type store struct {
 func newStore(t *testing.T, reranks bool) *store {
 	t.Helper()
 	f := coretest.New(t, coretest.Options{})
+	documents := services.Documents(f)
 	s := &store{t: t, f: f, service: service(func(s *openai.Settings) {
 		s.Namespaces = namespace.New(f.Store, f.Pages, f.Models, f.Projector.Drop)
+		s.Store, s.Now, s.Documents = f.Store, f.Now, documents
 		s.Reranks = reranks
 		s.Queries = services.Queries(f, func(s *query.Settings) {
 			s.Reranking = retrieve.Reranking{Depth: 40} // the reranker alone
@@ -42,7 +44,7 @@ func newStore(t *testing.T, reranks bool) *store {
 	text := func(id, text, metadata string) document.Input {
 		return document.Input{ID: id, Text: &text, Metadata: json.RawMessage(metadata)}
 	}
-	if _, err := coretest.Call(f.Caller(key.Issue{}), services.Documents(f).Write, document.WriteDocuments{Namespace: "home",
+	if _, err := coretest.Call(f.Caller(key.Issue{}), documents.Write, document.WriteDocuments{Namespace: "home",
 		Documents: []document.Input{
 			text("hedge", "The hedge is cut in February.",
 				`{"title": "Garden", "year": 12345678901234567, "tags": ["a"], "on": true}`),

@@ -4,13 +4,27 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mnemehq/mneme/core/document"
 	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/file"
 	"github.com/mnemehq/mneme/core/model"
 	"github.com/mnemehq/mneme/core/namespace"
 	"github.com/mnemehq/mneme/core/op"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/query"
 )
+
+// reader and writer are what the service uses of the store.
+type reader interface {
+	port.PartitionReader
+	port.DocumentReader
+	port.VectorStoreReader
+}
+
+type writer interface {
+	reader
+	port.VectorStoreWriter
+}
 
 // Service answers OpenAI's clients.
 type Service struct {
@@ -22,6 +36,10 @@ type Service struct {
 	namespaces *namespace.Service
 	queries    *query.Service
 	reranks    bool
+	store      port.Narrowed[reader, writer]
+	documents  *document.Service
+	files      *file.Service
+	now        func() time.Time
 }
 
 // Settings configure a Service.
@@ -35,6 +53,11 @@ type Settings struct {
 	Namespaces *namespace.Service
 	Queries    *query.Service
 	Reranks    bool // there is a rerank model of queries
+	// Files are read by the service of files, kept in the store and written as documents.
+	Store     port.Store
+	Documents *document.Service
+	Files     *file.Service
+	Now       func() time.Time
 }
 
 // New makes the service.
@@ -48,6 +71,10 @@ func New(s Settings) *Service {
 		namespaces: s.Namespaces,
 		queries:    s.Queries,
 		reranks:    s.Reranks,
+		store:      port.Narrow(s.Store, func(r port.Reader) reader { return r }, func(w port.Writer) writer { return w }),
+		documents:  s.Documents,
+		files:      s.Files,
+		now:        s.Now,
 	}
 }
 
@@ -101,12 +128,15 @@ func unknownModel(name, format string, args ...any) error {
 
 // Operations declares the operations of the service.
 func Operations() []op.Op[*Service] {
-	return op.WithExamples(slices.Concat(modelOperations(), embeddingOperations(), storeOperations()), examples())
+	return op.WithExamples(slices.Concat(modelOperations(), embeddingOperations(), storeOperations(),
+		fileOperations(), storeFileOperations(), batchOperations()), examples())
 }
 
 const (
 	readTime  = 5 * time.Second
 	writeTime = 2 * time.Minute
+	// uploadTime is that of an upload, which may wait for a place to read the file.
+	uploadTime = 5 * time.Minute
 )
 
 func spec(name, method, path, summary string) op.Spec {

@@ -68,7 +68,7 @@ type AuditList struct {
 	Actor     AuditActor
 	KeyID     string
 	Action    string
-	Target    string
+	Target    string // alone, or one of several with commas between them
 	RequestID string
 	Since     time.Time // made then or later
 	Until     time.Time // made before

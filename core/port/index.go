@@ -1,8 +1,10 @@
 package port
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/mnemehq/mneme/core/filter"
 )
@@ -63,10 +65,32 @@ type Index interface {
 	Close() error
 }
 
+// Languages are those (ISO 639-1) that keyword search can be told of: it reduces their words to
+// stems. Words of others are found as they are written.
+func Languages() []string {
+	return []string{"en", "de", "fr", "es", "it", "pt", "nl", "sv", "tr", "ru", "ar", "hi"}
+}
+
+// AnyLanguage is what an API calls a language that each text tells for itself.
+const AnyLanguage = "auto"
+
+// SaidLanguage is a language of an API or a data set as rows, batches and queries have it: one of
+// Languages, or "".
+func SaidLanguage(s string) string {
+	if slices.Contains(Languages(), s) {
+		return s
+	}
+	return ""
+}
+
+// ShownLanguage is the reverse of SaidLanguage.
+func ShownLanguage(l string) string { return cmp.Or(l, AnyLanguage) }
+
 // Batch is a run of changes of one partition. It holds the final state of every
 // document changed in (After, Upto].
 type Batch struct {
 	After, Upto uint64
+	Language    string // of all texts of the partition, for keyword search; "": each tells its own
 	Changes     []IndexChange
 }
 
@@ -95,6 +119,7 @@ type Entry struct {
 type IndexQuery struct {
 	Retriever     Retriever
 	Text          string
+	Language      string // of Text; "": it tells
 	Vector        []float32
 	SparseTerms   []uint32
 	SparseWeights []float32
@@ -103,6 +128,9 @@ type IndexQuery struct {
 	Limit         int            // 1 to 1000
 	Explain       bool           // fill Hit.Terms where the retriever knows them
 }
+
+// Wording is the query as keyword search is asked.
+func (q IndexQuery) Wording() Wording { return Wording{q.Text, q.Language} }
 
 // Hit is one found chunk. Score: cosine for vector, BM25 for keyword, dot
 // product for sparse; higher is better.
@@ -124,8 +152,11 @@ type Highlighter interface {
 	// Spans are the words of a text that keyword search for the query matches, as
 	// the index analyses both: rising, not overlapping, at most MaxSpans, whole
 	// characters each. A text that the search would not find has none.
-	Spans(query, text string) []Span
+	Spans(query, text Wording) []Span
 }
+
+// Wording is a text and the language that it is in; "": the text tells.
+type Wording struct{ Text, Language string }
 
 // MaxSpans is the most spans that a Highlighter gives of one text: the first.
 const MaxSpans = 100
@@ -141,7 +172,7 @@ type Lagging interface {
 }
 
 // Bulky is an Index to which a batch costs much whatever it holds. What it has missed is brought
-// to it in batches of about so many documents.
+// to it in batches of about so many documents, and writes that prefer it don't wait for it.
 type Bulky interface {
 	BatchDocuments() int
 }

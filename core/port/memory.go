@@ -140,6 +140,8 @@ type ContextLink struct {
 type MemoryReader interface {
 	// EndUsers reads a page of an organization's roster.
 	EndUsers(ctx context.Context, org ident.Org, l EndUserList) ([]EndUser, error)
+	// CountEndUsers counts those of an integration who are not being erased.
+	CountEndUsers(ctx context.Context, org ident.Org, integration string) (int64, error)
 	// MemoriesByContent finds the ids of memories that are not source-owned by
 	// their content; unknown keys are left out.
 	MemoriesByContent(ctx context.Context, p Partition, keys []ContentKey) (map[ContentKey]string, error)

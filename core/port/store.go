@@ -25,6 +25,18 @@ type Store interface {
 	Close() error
 }
 
+// Parted is an optional ability of a Store that consists of several databases. Ping of the store
+// fails only where nothing goes without the part that fails.
+type Parted interface {
+	Parts() []StorePart
+}
+
+// StorePart is one of these databases.
+type StorePart struct {
+	Name string
+	Ping func(ctx context.Context) error // that it can read and write
+}
+
 // DocumentStore is a whole store, as adapters implement it and the engine takes it.
 type DocumentStore interface {
 	Store
@@ -56,6 +68,7 @@ type Reader interface {
 	AuditReader
 	UsageReader
 	SavedQueryReader
+	VectorStoreReader
 }
 
 // Writer is a transaction on everything but documents, which a DocumentWriter
@@ -84,6 +97,7 @@ type Writer interface {
 	AuditWriter
 	UsageWriter
 	SavedQueryWriter
+	VectorStoreWriter
 }
 
 // Organization owns namespaces and keys.
@@ -116,8 +130,8 @@ type OrganizationWriter interface {
 	BeginDeletion(ctx context.Context, id ident.Org, at time.Time) error
 	// EraseOrganization removes up to limit rows of each kind of what an organization
 	// has whose deletion has begun: what deleted partitions have left, the data key, jobs with their
-	// claims, stored answers, events, usage and quotas, keys with what was lent of them, integrations, and in the
-	// end itself. more is false when nothing is left. Live partitions go by
+	// claims, stored answers, events, usage and quotas, kept files and vector stores, keys with what was lent of them,
+	// integrations, and in the end itself. more is false when nothing is left. Live partitions go by
 	// DeletePartition and by erasures before: fault Conflict.
 	EraseOrganization(ctx context.Context, id ident.Org, limit int) (n OrganizationErased, more bool, err error)
 }
@@ -205,6 +219,7 @@ type PartitionRow struct {
 	SparseModel     string // "" without a sparse index
 	SparseDigest    string
 	Chunker         string // chunking version, e.g. "1"
+	Language        string // of its texts, one of Languages; "": told by each text
 	Documents       int64
 	Chunks          int64
 	Bytes           int64     // UTF-8 bytes of the documents' texts
@@ -253,7 +268,7 @@ type PartitionWriter interface {
 	// store does not enforce it: writers check PausedUntil.
 	PausePartition(ctx context.Context, p Partition, until time.Time) error
 	// SetModels records the models, the chunker and the sparse flag of n on a
-	// partition. Its vectors stay as they are: a caller that changes the models of
+	// partition; its language stays. Its vectors stay as they are: a caller that changes the models of
 	// a partition with documents replaces all vectors in the same transaction, with
 	// vectors of n's dimensions.
 	SetModels(ctx context.Context, p Partition, n PartitionRow) error
@@ -322,12 +337,14 @@ const (
 	PartText Part = 1 << iota
 	PartMetadata
 	PartChunks // the layout; DocumentHead.ChunkCount always comes
+	PartSize   // DocumentHead.TextBytes
 )
 
 // DocumentHead is a Document in a list, with its chunk count.
 type DocumentHead struct {
 	Document
 	ChunkCount int
+	TextBytes  int64 // of Text, in UTF-8; with PartSize alone
 }
 
 // Order of a document list.
@@ -336,6 +353,7 @@ type Order string
 // The orders.
 const (
 	ByID      Order = "id"         // ascending
+	ByIDDown  Order = "id desc"    // descending
 	ByUpdated Order = "updated_at" // newest first, ties by id ascending
 	ByCreated Order = "created_at" // newest first, ties by id ascending
 )

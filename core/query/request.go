@@ -20,6 +20,7 @@ type Request struct {
 	Retrievers           *[]string           `json:"retrievers,omitempty" enum:"vector,keyword,sparse" minItems:"1" doc:"how to look for candidates; default: all that the namespace has"`
 	Mode                 *string             `json:"mode,omitempty" enum:"hybrid,vector,keyword,sparse" doc:"short for retrievers: all, or one"`
 	Weights              *map[string]float64 `json:"weights,omitempty" keys:"vector,keyword,sparse" minimum:"0" maximum:"10" minProperties:"1" doc:"how much each retriever counts in the fusion; those not named keep the configured weight, and one of weight 0 is not asked"`
+	Language             *string             `json:"language,omitempty" enum:"auto,en,de,fr,es,it,pt,nl,sv,tr,ru,ar,hi" doc:"language that keyword search takes the query for; auto: it tells; default: that of the namespace"`
 	Filter               json.RawMessage     `json:"filter,omitempty" schema:"Filter" doc:"only documents whose metadata match"`
 	Rerank               json.RawMessage     `json:"rerank,omitempty" default:"false" doc:"whether, and how, a model rescores the candidates"`
 	MinScore             *float64            `json:"min_score,omitempty" minimum:"0" maximum:"1" doc:"least score of a hit; only with rerank or with the vector retriever alone; not applied to an answer whose reranking degraded"`
@@ -159,6 +160,14 @@ func (q *Request) Classes() []op.Class {
 		return []op.Class{op.Rerank}
 	}
 	return nil
+}
+
+// language is that of the query, as keyword search is asked.
+func (q *Request) language(ns port.PartitionRow) string {
+	if q.Language == nil {
+		return ns.Language
+	}
+	return port.SaidLanguage(*q.Language)
 }
 
 func valueOr[T any](p *T, def T) T {

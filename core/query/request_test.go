@@ -104,6 +104,7 @@ func TestAQueryIsRefused(t *testing.T) {
 		{object{"weights": object{"vector": 0, "keyword": 0, "sparse": 1}}, bad,
 			[]string{"weights", "every retriever used a weight of 0"}},
 		{object{"filter": object{}}, fault.InvalidFilter, nil},
+		{object{"language": "xx"}, bad, []string{"language", "auto, en, de, fr, es, it, pt, nl, sv, tr, ru, ar or hi"}},
 		{object{"rerank": "yes"}, bad, []string{"rerank", "must be true, false or an object"}},
 		{object{"rerank": 1}, bad, []string{"rerank", "must be true, false or an object"}},
 		{object{"rerank": []bool{true}}, bad, []string{"rerank", "must be true, false or an object"}},

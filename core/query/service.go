@@ -221,6 +221,7 @@ func (s *Service) queryAt(ctx context.Context, q Request, p port.Partition, ns p
 	topK, perDocument := valueOr(q.TopK, 10), valueOr(q.MaxChunksPerDocument, 100)
 	found, err := s.searcher.Search(ctx, p, ns.Seq, retrieve.Request{
 		Query:      q.Query,
+		Language:   q.language(ns),
 		Models:     s.encoders.For(ns),
 		Retrievers: retrievers,
 		Weights:    q.weights,
@@ -255,7 +256,7 @@ func (s *Service) queryAt(ctx context.Context, q Request, p port.Partition, ns p
 		return Result{}, err
 	}
 	for _, h := range hits {
-		out.Results = append(out.Results, s.hit(&q, h))
+		out.Results = append(out.Results, s.hit(&q, ns, h))
 	}
 	return out, nil
 }
@@ -355,7 +356,7 @@ func (q *Request) selection(topK, perDocument int, out *Result) retrieve.Selecti
 	return s
 }
 
-func (s *Service) hit(q *Request, c retrieve.Found) Hit {
+func (s *Service) hit(q *Request, ns port.PartitionRow, c retrieve.Found) Hit {
 	d := c.Document
 	ch := d.Chunks[c.Chunk]
 	h := Hit{
@@ -393,14 +394,15 @@ func (s *Service) hit(q *Request, c retrieve.Found) Hit {
 		h.After = append(h.After, Neighbor{i, d.Chunks[i].Start, d.Chunks[i].End, text(d.Chunks[i])})
 	}
 	if valueOr(q.Explain, false) {
-		h.Explain = s.explain(q.Query, c, d.Text[ch.Start:ch.End])
+		h.Explain = s.explain(port.Wording{Text: q.Query, Language: q.language(ns)}, c,
+			port.Wording{Text: d.Text[ch.Start:ch.End], Language: ns.Language})
 	}
 	return h
 }
 
 // explain says how a hit came to its place, and where its text has words of the
 // query.
-func (s *Service) explain(query string, c retrieve.Found, text string) *Explain {
+func (s *Service) explain(query port.Wording, c retrieve.Found, text port.Wording) *Explain {
 	rank := func(r port.Retriever) *Rank {
 		if k, ok := c.Ranks[r]; ok {
 			return &Rank{Rank: k.Rank, Score: k.Score, Terms: k.Terms}

@@ -12,10 +12,21 @@ type Request struct {
 	Force bool `json:"force,omitempty"` // also where the vectors are of the configured models
 
 	// Of a namespace only.
+	// Language is what its texts get for keyword search, or port.AnyLanguage; "": it keeps its own.
+	Language string `json:"language,omitempty"`
+
 	Hold       bool     `json:"hold,omitempty"`        // build and compare, but keep serving the current vectors
 	Back       bool     `json:"back,omitempty"`        // go back to what was served before the last swap
 	Queries    []string `json:"queries,omitempty"`     // to compare by; none: made from the documents
 	MinOverlap float64  `json:"min_overlap,omitempty"` // least Comparison.Overlap to swap with
+}
+
+// LanguageOf is the language that a namespace has afterwards, as its row has it.
+func (r Request) LanguageOf(n port.PartitionRow) string {
+	if r.Language == "" {
+		return n.Language
+	}
+	return port.SaidLanguage(r.Language)
 }
 
 // Result counts what was recomputed. It is the result of the job.

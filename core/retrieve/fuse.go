@@ -22,7 +22,8 @@ const (
 	// do hits beyond Depth, which a caller with a long list fetches to fill it:
 	// they only order what nothing else orders, and the head stays the same.
 	// Where one keyword hit stands alone, what lacks all words of the query counts
-	// for less by its cosine (standout).
+	// for less by its cosine (standout). Beside vectors and keywords, learned-sparse
+	// counts where vectors are uncertain (doubt).
 	// A list of ranks only takes part with 1 / (K + rank) for a score.
 	ZScore Method = "zscore"
 	// RRF is reciprocal rank fusion, weight / (K + rank), for lists without
@@ -33,7 +34,7 @@ const (
 // Fusion are the constants of fusion.
 type Fusion struct {
 	Method  Method
-	Weights map[port.Retriever]float64 // renormalised over the retrievers used
+	Weights map[port.Retriever]float64 // renormalised over the retrievers used; of sparse at most (doubt)
 	Depth   int                        // hits a list that its statistics are taken over
 	K       float64                    // RRF, and lists of ranks only
 }
@@ -91,12 +92,20 @@ func less(a, b *Candidate) int {
 }
 
 // Fuse merges the lists, best first. Scores are scaled so that 1.0 is what a
-// chunk at the top of every list would have.
+// chunk at the top of every list would have. A weight given here is taken as it is.
 func (f Fusion) Fuse(lists []List, weights map[port.Retriever]float64) []*Candidate {
+	longest := 0
+	for _, l := range lists {
+		longest = max(longest, min(len(l.Hits), f.Depth))
+	}
 	total := 0.0
+	doubt := f.doubt(lists, longest)
 	weight := func(r port.Retriever) float64 {
 		if w, ok := weights[r]; ok {
 			return w
+		}
+		if r == port.SparseTerms {
+			return f.Weights[r] * doubt
 		}
 		return f.Weights[r]
 	}
@@ -105,10 +114,6 @@ func (f Fusion) Fuse(lists []List, weights map[port.Retriever]float64) []*Candid
 	}
 	found := map[chunkID]*Candidate{}
 	var out []*Candidate
-	longest := 0
-	for _, l := range lists {
-		longest = max(longest, min(len(l.Hits), f.Depth))
-	}
 	only := f.standout(lists, longest)
 	best := 0.0
 	for _, l := range lists {
@@ -142,6 +147,31 @@ func (f Fusion) Fuse(lists []List, weights map[port.Retriever]float64) []*Candid
 		c.Fused = Rank{Rank: i + 1, Score: c.Score}
 	}
 	return out
+}
+
+// Deviations that the nearest chunk lies above the last of the vector list (docs/quality.md#learned-sparse).
+const (
+	unsure = 3.5 // and below: vectors tell little
+	sure   = 4.5 // and above: vectors know
+)
+
+// doubt is the share of its weight, 0 to 1, that learned-sparse has beside vectors and
+// keywords. It knows less than either: what it adds helps where vectors find nothing
+// that stands out, and where they do it takes more than it brings
+// (docs/decisions.md#d-118).
+func (f Fusion) doubt(lists []List, longest int) float64 {
+	share, words := 1.0, false
+	for _, l := range lists {
+		words = words || l.Retriever == port.Keyword
+		if l.Retriever == port.Vector && !l.RanksOnly && len(l.Hits) > 0 {
+			z := f.normaliser(l, longest)(1, f.score(l, 0))
+			share = min(max((sure-z)/(sure-unsure), 0), 1)
+		}
+	}
+	if f.Method == RRF || !words {
+		return 1
+	}
+	return share
 }
 
 // standout is a keyword hit that stands alone, as the only chunk with a rare word does: it

@@ -208,6 +208,62 @@ func TestRequestWeightsDecide(t *testing.T) {
 	}
 }
 
+// Sparse has its whole weight where the nearest chunk lies 3.5 deviations or less above the
+// last of the vector list, and none from 4.5 (docs/decisions.md#d-118). With near chunks of
+// a hundred alike and the others alike, too, the nearest lies 1/√(p(1-p)) above, p = near/100.
+// A chunk that sparse alone has and one that keywords alone have differ by their weights only.
+func TestSparseCountsWhereVectorsAreUncertain(t *testing.T) {
+	vectors := func(near int) retrieve.List {
+		l := retrieve.List{Retriever: port.Vector}
+		for i := range 100 {
+			h := port.Hit{Document: fmt.Sprintf("v%02d", i)}
+			if i < near {
+				h.Score = 1
+			}
+			l.Hits = append(l.Hits, h)
+		}
+		return l
+	}
+	words := list(port.Keyword, map[string]float32{"word": 2}, "word")
+	terms := list(port.SparseTerms, map[string]float32{"term": 2}, "term")
+	ranks := vectors(5)
+	ranks.RanksOnly = true
+	rrf := retrieve.DefaultFusion()
+	rrf.Method = retrieve.RRF
+	own := map[port.Retriever]float64{port.SparseTerms: .25}
+	for name, c := range map[string]struct {
+		fusion  retrieve.Fusion
+		vectors retrieve.List
+		weights map[port.Retriever]float64
+		want    float64
+	}{
+		"3.49 deviations":       {retrieve.DefaultFusion(), vectors(9), nil, 1},
+		"3.69":                  {retrieve.DefaultFusion(), vectors(8), nil, .8140},
+		"3.92":                  {retrieve.DefaultFusion(), vectors(7), nil, .5807},
+		"4.21":                  {retrieve.DefaultFusion(), vectors(6), nil, .2892},
+		"4.59":                  {retrieve.DefaultFusion(), vectors(5), nil, 0},
+		"10.05":                 {retrieve.DefaultFusion(), vectors(1), nil, 0},
+		"no deviation":          {retrieve.DefaultFusion(), vectors(0), nil, 1},
+		"no vectors":            {retrieve.DefaultFusion(), retrieve.List{Retriever: port.Vector}, nil, 1},
+		"only ranks of vectors": {retrieve.DefaultFusion(), ranks, nil, 1},
+		"by ranks":              {rrf, vectors(5), nil, 1},
+		"a weight of its own":   {retrieve.DefaultFusion(), vectors(5), own, 1},
+	} {
+		score := map[string]float64{}
+		for _, k := range c.fusion.Fuse([]retrieve.List{c.vectors, words, terms}, c.weights) {
+			score[k.Document] = k.Score
+		}
+		if got := score["term"] / score["word"]; !(math.Abs(got-c.want) < 1e-4) {
+			t.Errorf("%s: sparse has %.4f of its weight, want %.4f", name, got, c.want)
+		}
+	}
+	// Without keywords it is what knows words.
+	got := retrieve.DefaultFusion().Fuse([]retrieve.List{vectors(5), terms}, nil)
+	if k := got[0]; k.Document != "term" || k.Score < .5 {
+		t.Errorf("beside vectors alone first is %s with %v", k.Document, k.Score)
+	}
+}
+
 // Only the ratio of weights counts: the same ratio gives the same scores to the last
 // bit, and weights that are all 0 are equal ones (docs/contract.md#query-fusion).
 func TestOnlyTheRatioOfWeightsCounts(t *testing.T) {
@@ -224,7 +280,7 @@ func TestOnlyTheRatioOfWeightsCounts(t *testing.T) {
 	}
 	for _, c := range []struct{ a, b map[port.Retriever]float64 }{
 		{weights(1, .5, .25), weights(10, 5, 2.5)},
-		{weights(.5, .25, .25), nil}, // the configured ones
+		{map[port.Retriever]float64{port.Vector: .5, port.Keyword: .25}, nil}, // the configured ones
 		{weights(0, 0, 0), weights(1, 1, 1)},
 	} {
 		for _, m := range []retrieve.Method{retrieve.ZScore, retrieve.RRF} {

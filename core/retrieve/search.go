@@ -56,6 +56,7 @@ func (s *Searcher) CacheUse() (hits, misses int64) { return s.cache.hits.Load(),
 // Request is one search.
 type Request struct {
 	Query         string
+	Language      string           // of the query, for keyword search; "": it tells
 	Models        *ingest.Encoder  // of the partition's vectors
 	Retrievers    []port.Retriever // at least one
 	Weights       map[port.Retriever]float64
@@ -256,7 +257,7 @@ func (s *Searcher) retrieve(ctx context.Context, p port.Partition, seq uint64, r
 	iq := port.IndexQuery{Retriever: r, Filter: q.Filter, After: q.After, Before: q.Before, Limit: depth, Explain: q.Explain}
 	switch r {
 	case port.Keyword:
-		iq.Text = q.Query
+		iq.Text, iq.Language = q.Query, q.Language
 	case port.Vector:
 		if q.Models.Embedder == nil {
 			return List{}, false, errOff
@@ -308,7 +309,7 @@ func (s *Searcher) RanksOnly(r port.Retriever) bool {
 
 // Spans are the words of a text that keyword search for a query matches; false: the
 // index can't highlight.
-func (s *Searcher) Spans(query, text string) ([]port.Span, bool) {
+func (s *Searcher) Spans(query, text port.Wording) ([]port.Span, bool) {
 	h, ok := s.Indexes[port.Keyword].(port.Highlighter)
 	if !ok {
 		return nil, false

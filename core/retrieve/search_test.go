@@ -344,14 +344,14 @@ func TestRetrieversThatAreOff(t *testing.T) {
 			t.Errorf("%s without an index: %v", r, err)
 		}
 	}
-	if _, ok := c.Searcher.Spans("warm", "warm bread"); ok {
+	if _, ok := c.Searcher.Spans(port.Wording{Text: "warm"}, port.Wording{Text: "warm bread"}); ok {
 		t.Error("no index highlights")
 	}
 }
 
 func TestSpansAreOfTheKeywordIndex(t *testing.T) {
 	c := collect(t, breads...)
-	got, ok := c.Searcher.Spans("warm bread", "the bread is warm")
+	got, ok := c.Searcher.Spans(port.Wording{Text: "warm bread"}, port.Wording{Text: "the bread is warm"})
 	if want := []port.Span{{Start: 4, End: 9}, {Start: 13, End: 17}}; !ok || !slices.Equal(got, want) {
 		t.Errorf("spans %v, %v, want %v", got, ok, want)
 	}

@@ -5,13 +5,13 @@
 //
 // Every kernel exists as portable Go and as assembly for AVX2, for AVX-512 with
 // VNNI, and for ARM64 with dot products (half precision, layer norm and
-// quantization are Go there). Linear layers exist for Intel's AMX (on Linux) and for
-// int8 matrix multiplication of ARM64 as well; the rest is that of AVX-512 and of dot
-// products. [Best] picks the fastest set this CPU runs, [At] a given one; the environment
-// variable MNEME_SIMD (portable, avx2, avx512, amx, neon, i8mm) forces a set.
-// Integer kernels and Linear without activation give the same bits at every level; the
-// other f32 kernels stay within the bound that their comment states. Other architectures
-// run the portable set.
+// quantization are Go there). Linear layers exist for AVX-VNNI, for Intel's AMX (on
+// Linux) and for int8 matrix multiplication of ARM64 as well; the rest is that of
+// AVX2, of AVX-512 and of dot products. [Best] picks the fastest set this CPU runs,
+// [At] a given one; the environment variable MNEME_SIMD (portable, avx2, avxvnni,
+// avx512, amx, neon, i8mm) forces a set. Integer kernels and Linear without activation
+// give the same bits at every level; the other f32 kernels stay within the bound that
+// their comment states. Other architectures run the portable set.
 //
 // Kernels work on the caller's slices in place, allocate nothing and keep no
 // reference. Slices too short for the shape given panic before any memory is

@@ -23,17 +23,19 @@ func (k Kernels) linearBlocks(dst []float32, l *Layer, x *Rows, then Activation)
 		to := min(from+panel, x.rows)
 		for n := 0; n < l.out; n += tile {
 			block := from / linearRows
-			for r := from; r < to; block++ {
-				h := k.linearHeight(to - r)
+			for r := from; r < to; {
+				h, blocks := k.linearHeight(to-r), 1
 				if n+tile <= l.out {
-					k.linearBlock(h, &dst[r*l.out+n], l.out, l, n, x, r, block)
+					blocks = k.linearRun(h, to-r, x.stride)
+					k.linearBlock(h, blocks, &dst[r*l.out+n], l.out, l, n, x, r, block)
 				} else {
-					k.linearBlock(h, &edge[0], tile, l, n, x, r, block)
+					k.linearBlock(h, 1, &edge[0], tile, l, n, x, r, block)
 					for i := range h {
 						copy(dst[(r+i)*l.out+n:(r+i+1)*l.out], edge[i*tile:])
 					}
 				}
-				r += h
+				r += h * blocks
+				block += blocks
 			}
 		}
 	}
@@ -65,10 +67,12 @@ func (k Kernels) linearMaxBlocks(dst []float32, l *Layer, x *Rows) {
 		block := 0
 		for from := 0; from < x.rows; from += maxRows {
 			to := min(from+maxRows, x.rows)
-			for r := from; r < to; block++ {
+			for r := from; r < to; {
 				h := k.linearHeight(to - r)
-				k.linearBlock(h, &rows[(r-from)*tile], tile, l, n, x, r, block)
-				r += h
+				blocks := k.linearRun(h, to-r, x.stride)
+				k.linearBlock(h, blocks, &rows[(r-from)*tile], tile, l, n, x, r, block)
+				r += h * blocks
+				block += blocks
 			}
 			k.maxTile(top, rows[:], to-from)
 		}

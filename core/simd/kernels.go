@@ -13,6 +13,7 @@ type Level uint8
 const (
 	Portable Level = iota // Go, any CPU
 	AVX2                  // x86-64-v3: AVX2, FMA and F16C
+	AVXVNNI               // AVX2 with AVX-VNNI, of processors without AVX-512
 	AVX512                // x86-64-v4 and AVX-512 VNNI
 	AMX                   // AVX512 with tiles of int8
 	NEON                  // ARMv8.2 with dot products
@@ -23,7 +24,7 @@ const (
 const Env = "MNEME_SIMD"
 
 // Levels lists all levels of all CPUs, slower before faster.
-func Levels() []Level { return []Level{Portable, AVX2, AVX512, AMX, NEON, I8MM} }
+func Levels() []Level { return []Level{Portable, AVX2, AVXVNNI, AVX512, AMX, NEON, I8MM} }
 
 func (l Level) String() string {
 	switch l {
@@ -31,6 +32,8 @@ func (l Level) String() string {
 		return "portable"
 	case AVX2:
 		return "avx2"
+	case AVXVNNI:
+		return "avxvnni"
 	case AVX512:
 		return "avx512"
 	case AMX:

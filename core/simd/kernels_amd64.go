@@ -12,6 +12,8 @@ func available(level Level) bool {
 		return true
 	case AVX2:
 		return v3
+	case AVXVNNI:
+		return v3 && x.HasAVXVNNI
 	case AVX512, AMX:
 		v4 := v3 && x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL && x.HasAVX512VNNI
 		return v4 && (level == AVX512 || tilesAvailable())
@@ -19,10 +21,13 @@ func available(level Level) bool {
 	return false
 }
 
-// vector is k for what AMX has no instructions of its own for.
+// vector is k for what AMX and AVX-VNNI have no instructions of their own for.
 func (k Kernels) vector() Kernels {
-	if k.level == AMX {
+	switch k.level {
+	case AMX:
 		return Kernels{level: AVX512}
+	case AVXVNNI:
+		return Kernels{level: AVX2}
 	}
 	return k
 }
@@ -115,10 +120,10 @@ func (k Kernels) dotRowsAt(dst []int32, q Query, rows []int8, stride int, at []u
 }
 
 //go:noescape
-func dotNibbles4AVX2(dst *int32, q *int8, rows *uint8, stride uintptr, blocks, chunks uintptr, tail int)
+func dotNibbles4AVX2(dst *int32, q *int8, rows *uint8, stride uintptr, blocks, chunks uintptr, tail, ahead int)
 
 //go:noescape
-func dotNibbles1AVX2(dst *int32, q *int8, rows *uint8, stride uintptr, blocks, chunks uintptr, tail int)
+func dotNibbles1AVX2(dst *int32, q *int8, rows *uint8, stride uintptr, blocks, chunks uintptr, tail, ahead int)
 
 // nibbleGroup is how many bytes of a row of nibbles a step takes; 0: Go does it.
 // There is no AVX-512 kernel: on rows that come from memory one was measured at
@@ -130,7 +135,7 @@ func (k Kernels) nibbleGroup() int {
 	return 32
 }
 
-func (k Kernels) dotNibbles(dst []int32, q NibbleQuery, rows []uint8, stride int) {
+func (k Kernels) dotNibbles(dst []int32, q NibbleQuery, rows []uint8, stride, ahead int) {
 	if k.level == Portable || q.bytes < 32 {
 		dotNibblesPortable(dst, q, rows, stride)
 		return
@@ -141,10 +146,10 @@ func (k Kernels) dotNibbles(dst []int32, q NibbleQuery, rows []uint8, stride int
 		tail = rest - 32
 	}
 	if n >= 4 {
-		dotNibbles4AVX2(&dst[0], &q.groups[0], &rows[0], uintptr(stride), uintptr(n/4), chunks, tail)
+		dotNibbles4AVX2(&dst[0], &q.groups[0], &rows[0], uintptr(stride), uintptr(n/4), chunks, tail, ahead)
 	}
 	if from := n &^ 3; from < n {
-		dotNibbles1AVX2(&dst[from], &q.groups[0], &rows[from*stride], uintptr(stride), uintptr(n-from), chunks, tail)
+		dotNibbles1AVX2(&dst[from], &q.groups[0], &rows[from*stride], uintptr(stride), uintptr(n-from), chunks, tail, ahead)
 	}
 }
 

@@ -134,7 +134,7 @@ func (k Kernels) nibbleGroup() int {
 	return 0
 }
 
-func (k Kernels) dotNibbles(dst []int32, q NibbleQuery, rows []uint8, stride int) {
+func (k Kernels) dotNibbles(dst []int32, q NibbleQuery, rows []uint8, stride, _ int) {
 	if !k.neon() || q.bytes < 16 {
 		dotNibblesPortable(dst, q, rows, stride)
 		return
@@ -198,8 +198,11 @@ func (k Kernels) linearHeight(left int) int {
 	return 1
 }
 
+// linearRun is how many blocks linearBlock takes at once.
+func (k Kernels) linearRun(_, _, _ int) int { return 1 }
+
 // linearBlock multiplies rows r to r+h by the tile at output n.
-func (k Kernels) linearBlock(h int, dst *float32, stride int, l *Layer, n int, x *Rows, r, _ int) {
+func (k Kernels) linearBlock(h, _ int, dst *float32, stride int, l *Layer, n int, x *Rows, r, _ int) {
 	codes, codeStride, w := &x.codes[r*x.stride], uintptr(2*x.stride), &l.weights[n*x.stride]
 	scale, bias, rowScale := &l.scale[n], &l.bias[n], &x.scale[r]
 	dstStride, chunks := uintptr(4*stride), uintptr(x.stride/16)

@@ -16,7 +16,7 @@ func (k Kernels) dotRowsAt(dst []int32, q Query, rows []int8, stride int, at []u
 
 func (k Kernels) nibbleGroup() int { return 0 }
 
-func (k Kernels) dotNibbles(dst []int32, q NibbleQuery, rows []uint8, stride int) {
+func (k Kernels) dotNibbles(dst []int32, q NibbleQuery, rows []uint8, stride, _ int) {
 	dotNibblesPortable(dst, q, rows, stride)
 }
 

@@ -13,8 +13,16 @@ func linearSkip6AVX512(dst *float32, dstStride uintptr, x *int16, xStride uintpt
 	scale, bias, rowScale *float32, highStart *int32, list *int64, listed uintptr)
 
 //go:noescape
-func linear6AVX2(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr,
+func linear6AVXVNNI(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, start *int32,
 	scale, bias, rowScale *float32)
+
+//go:noescape
+func linearSkip6AVXVNNI(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, start *int32,
+	scale, bias, rowScale *float32, highStart *int32, list *int64, listed uintptr)
+
+//go:noescape
+func linear6AVX2(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr,
+	scale, bias, rowScale *float32, blocks uintptr)
 
 //go:noescape
 func linear4AVX512(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, start *int32,
@@ -25,8 +33,16 @@ func linearSkip4AVX512(dst *float32, dstStride uintptr, x *int16, xStride uintpt
 	scale, bias, rowScale *float32, highStart *int32, list *int64, listed uintptr)
 
 //go:noescape
-func linear4AVX2(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr,
+func linear4AVXVNNI(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, start *int32,
 	scale, bias, rowScale *float32)
+
+//go:noescape
+func linearSkip4AVXVNNI(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, start *int32,
+	scale, bias, rowScale *float32, highStart *int32, list *int64, listed uintptr)
+
+//go:noescape
+func linear4AVX2(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr,
+	scale, bias, rowScale *float32, blocks uintptr)
 
 //go:noescape
 func linear2AVX512(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, start *int32,
@@ -37,8 +53,16 @@ func linearSkip2AVX512(dst *float32, dstStride uintptr, x *int16, xStride uintpt
 	scale, bias, rowScale *float32, highStart *int32, list *int64, listed uintptr)
 
 //go:noescape
-func linear2AVX2(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr,
+func linear2AVXVNNI(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, start *int32,
 	scale, bias, rowScale *float32)
+
+//go:noescape
+func linearSkip2AVXVNNI(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, start *int32,
+	scale, bias, rowScale *float32, highStart *int32, list *int64, listed uintptr)
+
+//go:noescape
+func linear2AVX2(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr,
+	scale, bias, rowScale *float32, blocks uintptr)
 
 //go:noescape
 func linear1AVX512(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, start *int32,
@@ -49,8 +73,16 @@ func linearSkip1AVX512(dst *float32, dstStride uintptr, x *int16, xStride uintpt
 	scale, bias, rowScale *float32, highStart *int32, list *int64, listed uintptr)
 
 //go:noescape
-func linear1AVX2(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr,
+func linear1AVXVNNI(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, start *int32,
 	scale, bias, rowScale *float32)
+
+//go:noescape
+func linearSkip1AVXVNNI(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, start *int32,
+	scale, bias, rowScale *float32, highStart *int32, list *int64, listed uintptr)
+
+//go:noescape
+func linear1AVX2(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr,
+	scale, bias, rowScale *float32, blocks uintptr)
 
 //go:noescape
 func matmul8x2AVX512(dst *float32, dstStride uintptr, a *float32, aStride uintptr, b *float32, bStride uintptr, k, tiles uintptr)
@@ -104,6 +136,9 @@ func matmul1x1AVX2(dst *float32, dstStride uintptr, a *float32, aStride uintptr,
 func maxTileAVX512(dst, src *float32, rows uintptr)
 
 //go:noescape
+func maxTileAVXVNNI(dst, src *float32, rows uintptr)
+
+//go:noescape
 func maxTileAVX2(dst, src *float32, rows uintptr)
 
 //go:noescape
@@ -114,6 +149,12 @@ func quantizeAVX512(dst *int16, x *float32, groups uintptr, inv float32, offset 
 
 //go:noescape
 func usedHighsAVX512(list *int64, x *int16, xStride, rows, steps uintptr) (listed uintptr)
+
+//go:noescape
+func quantizeAVXVNNI(dst *int16, x *float32, groups uintptr, inv float32, offset int32) (highs int32)
+
+//go:noescape
+func usedHighsAVXVNNI(list *int64, x *int16, xStride, rows, steps uintptr) (listed uintptr)
 
 //go:noescape
 func softmaxRowsAVX512(x *float32, n, rows uintptr, scale float32)
@@ -188,7 +229,7 @@ func (k Kernels) quantizeRows(r *Rows, x []float32, p Precision) {
 		k.quantizeTiles(r, x, p)
 		return
 	}
-	r.skip = p > 0 && k.level == AVX512
+	r.skip = p > 0 && (k.level == AVX512 || k.level == AVXVNNI)
 	offset := int32(128<<8 + 128)
 	if r.skip {
 		offset = 128
@@ -212,13 +253,16 @@ func (k Kernels) quantizeRows(r *Rows, x []float32, p Precision) {
 		r.highStart[i] = -128 * highs
 	}
 	if r.skip {
-		r.listHighs()
+		k.listHighs(r)
 	}
 }
 
 func (k Kernels) quantizeGroups(dst *int16, x *float32, groups int, inv float32, offset int32) (highs int32) {
-	if k.level == AVX512 {
+	switch k.level {
+	case AVX512:
 		return quantizeAVX512(dst, x, uintptr(groups), inv, offset)
+	case AVXVNNI:
+		return quantizeAVXVNNI(dst, x, uintptr(groups), inv, offset)
 	}
 	quantizeAVX2(dst, x, uintptr(groups), inv)
 	return 0
@@ -242,14 +286,17 @@ func (k Kernels) linearMax(dst []float32, l *Layer, x *Rows) {
 
 // listHighs lists, for the blocks that linear will take, the groups of four
 // inputs with a high byte.
-func (r *Rows) listHighs() {
+func (k Kernels) listHighs(r *Rows) {
 	steps := r.stride / 4
 	for row, block := 0, 0; row < r.rows; block++ {
-		h := Kernels{level: AVX512}.linearHeight(r.rows - row)
+		h := k.linearHeight(r.rows - row)
 		list := r.lists[block*(steps+8):][:steps+8]
 		whole := steps &^ 7
 		n := 0
-		if whole > 0 {
+		if k.level == AVXVNNI {
+			whole = steps
+			n = int(usedHighsAVXVNNI(&list[0], &r.codes[row*r.stride], uintptr(2*r.stride), uintptr(h), uintptr(steps)))
+		} else if whole > 0 {
 			n = int(usedHighsAVX512(&list[0], &r.codes[row*r.stride], uintptr(2*r.stride), uintptr(h), uintptr(whole)))
 		}
 		for s := whole; s < steps; s++ {
@@ -268,15 +315,26 @@ func (r *Rows) listHighs() {
 	}
 }
 
-// linearBlock multiplies rows r to r+h, which are the block-th of x's blocks,
-// by the tile at output n.
-func (k Kernels) linearBlock(h int, dst *float32, stride int, l *Layer, n int, x *Rows, r, block int) {
+// linearWork bounds the products of a call of AVX2's blocks, which nothing can
+// interrupt, to around a tenth of a millisecond.
+const linearWork = 1 << 22
+
+// linearRun is how many blocks of height h, of the rows left, linearBlock takes at once.
+func (k Kernels) linearRun(h, left, stride int) int {
+	if k.level != AVX2 {
+		return 1
+	}
+	return min(left/h, max(1, linearWork/(h*stride*16)))
+}
+
+// linearBlock multiplies blocks of h rows from r on, which are x's blocks from the
+// block-th on, by the tile at output n.
+func (k Kernels) linearBlock(h, blocks int, dst *float32, stride int, l *Layer, n int, x *Rows, r, block int) {
 	codes, codeStride, w := &x.codes[r*x.stride], uintptr(2*x.stride), &l.weights[n*x.stride]
 	start, scale, bias, rowScale := &l.start[n], &l.scale[n], &l.bias[n], &x.scale[r]
 	dstStride := uintptr(4 * stride)
-	switch {
-	case x.skip:
-		steps := uintptr(x.stride / 4)
+	switch steps := uintptr(x.stride / 4); {
+	case x.skip && k.level == AVX512:
 		switch h {
 		case 6:
 			linearSkip6AVX512(dst, dstStride, codes, codeStride, w, steps, start, scale, bias, rowScale,
@@ -291,8 +349,22 @@ func (k Kernels) linearBlock(h int, dst *float32, stride int, l *Layer, n int, x
 			linearSkip1AVX512(dst, dstStride, codes, codeStride, w, steps, start, scale, bias, rowScale,
 				&x.highStart[r], &x.lists[block*(x.stride/4+8)], uintptr(x.listed[block]))
 		}
+	case x.skip:
+		switch h {
+		case 6:
+			linearSkip6AVXVNNI(dst, dstStride, codes, codeStride, w, steps, start, scale, bias, rowScale,
+				&x.highStart[r], &x.lists[block*(x.stride/4+8)], uintptr(x.listed[block]))
+		case 4:
+			linearSkip4AVXVNNI(dst, dstStride, codes, codeStride, w, steps, start, scale, bias, rowScale,
+				&x.highStart[r], &x.lists[block*(x.stride/4+8)], uintptr(x.listed[block]))
+		case 2:
+			linearSkip2AVXVNNI(dst, dstStride, codes, codeStride, w, steps, start, scale, bias, rowScale,
+				&x.highStart[r], &x.lists[block*(x.stride/4+8)], uintptr(x.listed[block]))
+		case 1:
+			linearSkip1AVXVNNI(dst, dstStride, codes, codeStride, w, steps, start, scale, bias, rowScale,
+				&x.highStart[r], &x.lists[block*(x.stride/4+8)], uintptr(x.listed[block]))
+		}
 	case k.level == AVX512:
-		steps := uintptr(x.stride / 4)
 		switch h {
 		case 6:
 			linear6AVX512(dst, dstStride, codes, codeStride, w, steps, start, scale, bias, rowScale)
@@ -303,28 +375,42 @@ func (k Kernels) linearBlock(h int, dst *float32, stride int, l *Layer, n int, x
 		case 1:
 			linear1AVX512(dst, dstStride, codes, codeStride, w, steps, start, scale, bias, rowScale)
 		}
-	default:
-		steps := uintptr(x.stride / 2)
+	case k.level == AVXVNNI:
 		switch h {
 		case 6:
-			linear6AVX2(dst, dstStride, codes, codeStride, w, steps, scale, bias, rowScale)
+			linear6AVXVNNI(dst, dstStride, codes, codeStride, w, steps, start, scale, bias, rowScale)
 		case 4:
-			linear4AVX2(dst, dstStride, codes, codeStride, w, steps, scale, bias, rowScale)
+			linear4AVXVNNI(dst, dstStride, codes, codeStride, w, steps, start, scale, bias, rowScale)
 		case 2:
-			linear2AVX2(dst, dstStride, codes, codeStride, w, steps, scale, bias, rowScale)
+			linear2AVXVNNI(dst, dstStride, codes, codeStride, w, steps, start, scale, bias, rowScale)
 		case 1:
-			linear1AVX2(dst, dstStride, codes, codeStride, w, steps, scale, bias, rowScale)
+			linear1AVXVNNI(dst, dstStride, codes, codeStride, w, steps, start, scale, bias, rowScale)
+		}
+	default:
+		steps *= 2 // of two inputs
+		switch h {
+		case 6:
+			linear6AVX2(dst, dstStride, codes, codeStride, w, steps, scale, bias, rowScale, uintptr(blocks))
+		case 4:
+			linear4AVX2(dst, dstStride, codes, codeStride, w, steps, scale, bias, rowScale, uintptr(blocks))
+		case 2:
+			linear2AVX2(dst, dstStride, codes, codeStride, w, steps, scale, bias, rowScale, uintptr(blocks))
+		case 1:
+			linear1AVX2(dst, dstStride, codes, codeStride, w, steps, scale, bias, rowScale, uintptr(blocks))
 		}
 	}
 }
 
 // maxTile raises a tile of outputs to the largest of rows rows, at least one.
 func (k Kernels) maxTile(dst, src []float32, rows int) {
-	if k.vector().level == AVX512 {
+	switch {
+	case k.vector().level == AVX512:
 		maxTileAVX512(&dst[0], &src[0], uintptr(rows))
-		return
+	case k.level == AVXVNNI:
+		maxTileAVXVNNI(&dst[0], &src[0], uintptr(rows))
+	default:
+		maxTileAVX2(&dst[0], &src[0], uintptr(rows))
 	}
-	maxTileAVX2(&dst[0], &src[0], uintptr(rows))
 }
 
 // linearHeight is the tallest block for the rows left.

@@ -15,8 +15,8 @@ const codeMax = 32639
 // 16 bits up to each row's largest magnitude. A positive value c makes values
 // within c times the row's root mean square 8-bit codes, wider ones up to 16:
 // rounding then adds noise of c/440 of the row (int8 weights bring about 1/100
-// of their own). The AVX-512 kernels skip the high bytes of inputs that need
-// none, a few outlying dimensions aside, so that Linear costs little more than
+// of their own). The AVX-512 and AVX-VNNI kernels skip the high bytes of inputs that
+// need none, a few outlying dimensions aside, so that Linear costs little more than
 // half.
 type Precision float32
 
@@ -37,7 +37,7 @@ type Rows struct {
 	codes  []int16   // plain, or split into bytes, see Layer
 	scale  []float32 // NaN for a row that holds NaN or an infinity
 
-	// For AVX512 with a positive precision: high bytes are signed (else + 128),
+	// For AVX512 and AVXVNNI with a positive precision: high bytes are signed (else + 128),
 	// -128 times their sum per row, and per block of rows the groups of four
 	// inputs that have one. A block's list has stride/4 + 8 entries.
 	skip      bool
@@ -49,11 +49,12 @@ type Rows struct {
 }
 
 // NewRows makes room for rows of dim values, so that no later call with a
-// shape up to it allocates.
+// shape up to it allocates. It holds no rows before [Kernels.Quantize].
 func NewRows(rows, dim int) *Rows {
 	r := &Rows{}
 	r.shape(rows, dim, AVX512)
 	r.shape(rows, dim, AMX)
+	r.shape(0, dim, Portable)
 	return r
 }
 
@@ -179,6 +180,7 @@ func quantizeRowsPortable(r *Rows, x []float32, p Precision) {
 // once per block of rows:
 //
 //	AVX512    [outputs/32][inputs/4][32][4]  VPDPBUSD takes four inputs a lane
+//	AVXVNNI   the same                       in registers of half the width
 //	AMX       the same                       TDPBSSD takes 64 inputs by 16 outputs, 16 times 64 bytes
 //	AVX2      [outputs/16][inputs/2][16][2]  VPMADDWD takes two
 //	NEON      [outputs/8][inputs/4][8][4]    SDOT takes four, signed by signed
@@ -187,7 +189,7 @@ func quantizeRowsPortable(r *Rows, x []float32, p Precision) {
 //
 // Inputs are padded to 16, for AMX to 64, and outputs to the tile, with zeros. VPDPBUSD
 // and SDOT read activations split into bytes: per 4 inputs four high bytes, then
-// the low ones + 128 for AVX512; per 16 inputs 16 high, then 16 low for NEON; per 8
+// the low ones + 128 for AVX512 and AVXVNNI; per 16 inputs 16 high, then 16 low for NEON; per 8
 // inputs 8 high, then 8 low for I8MM, which are the two rows of SMMLA. For AMX all low
 // bytes of all rows lie before all high ones, both signed.
 type Layer struct {
@@ -230,7 +232,7 @@ func (k Kernels) PackLayer(weights []int8, scale, bias []float32, out, in int) (
 	}
 	l := &Layer{level: k.level, out: out, in: in}
 	switch k.level {
-	case AVX512, AMX:
+	case AVX512, AVXVNNI, AMX:
 		l.pack(weights, 32, 4)
 	case AVX2:
 		l.pack(weights, 16, 2)
@@ -286,7 +288,7 @@ func (l *Layer) pack(weights []int8, tile, group int) {
 // tile is how many outputs a tile has.
 func (l *Layer) tile() int {
 	switch l.level {
-	case AVX512, AMX:
+	case AVX512, AVXVNNI, AMX:
 		return 32
 	case AVX2:
 		return 16

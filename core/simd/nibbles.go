@@ -76,6 +76,15 @@ func PackNibbles(dst, codes []uint8) {
 // packed nibbles: Σ nibble*code. Row i is the NibbleBytes(q.Dim()) bytes at
 // rows[i*stride]; stride is at least that.
 func (k Kernels) DotNibbles(dst []int32, q NibbleQuery, rows []uint8, stride int) {
+	k.DotNibblesAhead(dst, q, rows, stride, streamAhead)
+}
+
+// streamAhead is how far ahead of its loads a scan of rows that follow each other asks for memory, in bytes.
+const streamAhead = 4096
+
+// DotNibblesAhead is DotNibbles with another place to ask for in time: ahead is how many bytes beyond rows those lie that
+// are scanned next. Where there are none any number will do, since nothing is read there.
+func (k Kernels) DotNibblesAhead(dst []int32, q NibbleQuery, rows []uint8, stride, ahead int) {
 	if q.dim == 0 || stride < q.bytes || q.level != k.level {
 		panic(fmt.Sprintf("simd: stride %d for a query of %d dimensions at level %s", stride, q.dim, q.level))
 	}
@@ -86,10 +95,10 @@ func (k Kernels) DotNibbles(dst []int32, q NibbleQuery, rows []uint8, stride int
 		panic(fmt.Sprintf("simd: %d bytes for %d rows of %d, stride %d", len(rows), len(dst), q.bytes, stride))
 	}
 	for part := max(8, 16*stretch/q.bytes&^7); len(dst) > part; {
-		k.dotNibbles(dst[:part], q, rows, stride)
+		k.dotNibbles(dst[:part], q, rows, stride, ahead)
 		dst, rows = dst[part:], rows[part*stride:]
 	}
-	k.dotNibbles(dst, q, rows, stride)
+	k.dotNibbles(dst, q, rows, stride, ahead)
 }
 
 func dotNibblesPortable(dst []int32, q NibbleQuery, rows []uint8, stride int) {

@@ -2,8 +2,8 @@
 
 #include "textflag.h"
 
-// func dotNibbles4AVX2(dst *int32, q *int8, rows *uint8, stride uintptr, blocks, chunks uintptr, tail int)
-TEXT ·dotNibbles4AVX2(SB), NOSPLIT, $0-56
+// func dotNibbles4AVX2(dst *int32, q *int8, rows *uint8, stride uintptr, blocks, chunks uintptr, tail, ahead int)
+TEXT ·dotNibbles4AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), DI
 	MOVQ q+8(FP), SI
 	MOVQ rows+16(FP), R13
@@ -19,6 +19,8 @@ TEXT ·dotNibbles4AVX2(SB), NOSPLIT, $0-56
 	LEAQ (DX)(DX*2), CX
 block:
 	MOVQ R13, R8
+	MOVQ ahead+56(FP), R9
+	ADDQ R8, R9
 	VPXOR Y0, Y0, Y0
 	VPXOR Y1, Y1, Y1
 	VPXOR Y2, Y2, Y2
@@ -26,10 +28,10 @@ block:
 	MOVQ SI, R12
 	MOVQ chunks+40(FP), AX
 chunk:
-	PREFETCHT0 4096(R8)
-	PREFETCHT0 4096(R8)(DX*1)
-	PREFETCHT0 4096(R8)(DX*2)
-	PREFETCHT0 4096(R8)(CX*1)
+	PREFETCHT0 0(R9)
+	PREFETCHT0 0(R9)(DX*1)
+	PREFETCHT0 0(R9)(DX*2)
+	PREFETCHT0 0(R9)(CX*1)
 	VMOVDQU (R12), Y14
 	VMOVDQU 32(R12), Y15
 	VMOVDQU 0(R8), Y4
@@ -70,6 +72,7 @@ chunk:
 	VPADDD Y7, Y3, Y3
 	ADDQ $64, R12
 	ADDQ $32, R8
+	ADDQ $32, R9
 	DECQ AX
 	JNZ chunk
 	TESTQ R15, R15
@@ -128,8 +131,8 @@ sum:
 	VZEROUPPER
 	RET
 
-// func dotNibbles1AVX2(dst *int32, q *int8, rows *uint8, stride uintptr, blocks, chunks uintptr, tail int)
-TEXT ·dotNibbles1AVX2(SB), NOSPLIT, $0-56
+// func dotNibbles1AVX2(dst *int32, q *int8, rows *uint8, stride uintptr, blocks, chunks uintptr, tail, ahead int)
+TEXT ·dotNibbles1AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), DI
 	MOVQ q+8(FP), SI
 	MOVQ rows+16(FP), R13
@@ -145,11 +148,13 @@ TEXT ·dotNibbles1AVX2(SB), NOSPLIT, $0-56
 	LEAQ (DX)(DX*2), CX
 block:
 	MOVQ R13, R8
+	MOVQ ahead+56(FP), R9
+	ADDQ R8, R9
 	VPXOR Y0, Y0, Y0
 	MOVQ SI, R12
 	MOVQ chunks+40(FP), AX
 chunk:
-	PREFETCHT0 4096(R8)
+	PREFETCHT0 0(R9)
 	VMOVDQU (R12), Y14
 	VMOVDQU 32(R12), Y15
 	VMOVDQU 0(R8), Y4
@@ -163,6 +168,7 @@ chunk:
 	VPADDD Y4, Y0, Y0
 	ADDQ $64, R12
 	ADDQ $32, R8
+	ADDQ $32, R9
 	DECQ AX
 	JNZ chunk
 	TESTQ R15, R15

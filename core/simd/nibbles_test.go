@@ -53,6 +53,13 @@ func checkNibbles(t *testing.T, k simd.Kernels, query []int8, rows [][]uint8, pa
 			t.Fatalf("DotNibbles dim %d, %d rows: wrote past the results", len(query), len(rows))
 		}
 	}
+	for _, ahead := range []int{0, -len(packed), 1 << 40} { // what lies there is not read
+		other := make([]int32, len(rows))
+		k.DotNibblesAhead(other, k.PrepareNibbleQuery(query), packed, stride, ahead)
+		if !slices.Equal(other, got[:len(rows)]) {
+			t.Fatalf("DotNibblesAhead dim %d, %d ahead: %d, want %d", len(query), ahead, other, got[:len(rows)])
+		}
+	}
 }
 
 func nibbleRows(r *rand.Rand, n, dim int) [][]uint8 {

@@ -22,6 +22,24 @@ func everyLevel(t *testing.T, test func(*testing.T, simd.Kernels)) {
 	}
 }
 
+// levelsBeside is the kernels beside the portable ones that this CPU has, for tests that
+// compare levels. It says which are missing, and skips the test where all are.
+func levelsBeside(t *testing.T) []simd.Kernels {
+	t.Helper()
+	var here []simd.Kernels
+	for _, level := range simd.Levels() {
+		if k, err := simd.At(level); err != nil {
+			t.Logf("not compared: %v", err)
+		} else if level != simd.Portable {
+			here = append(here, k)
+		}
+	}
+	if len(here) == 0 {
+		t.Skip("this machine has the portable kernels alone: nothing to compare")
+	}
+	return here
+}
+
 func benchLevels(b *testing.B, bench func(*testing.B, simd.Kernels)) {
 	b.Helper()
 	for _, level := range simd.Levels() {

@@ -15,13 +15,15 @@ import (
 
 // Settings are the parts that a Service checks.
 type Settings struct {
-	Store    Store
-	Indexes  map[port.Retriever]port.Index
-	Embedder port.Embedder
-	Sparse   port.SparseEncoder
-	Reranker port.Reranker
-	Version  string
-	Now      func() time.Time
+	Store Store
+	// Databases are what the store consists of, where it is several: each has a check of its own.
+	Databases []port.StorePart
+	Indexes   map[port.Retriever]port.Index
+	Embedder  port.Embedder
+	Sparse    port.SparseEncoder
+	Reranker  port.Reranker
+	Version   string
+	Now       func() time.Time
 }
 
 // Store is what the service asks of the store.
@@ -48,6 +50,9 @@ func New(s Settings) *Service {
 		rerank.run = func(ctx context.Context) error { return checkReranker(ctx, s.Reranker) }
 	}
 	parts := []part{{name: "store", run: s.Store.Ping}}
+	for _, d := range s.Databases {
+		parts = append(parts, part{name: "store/" + d.Name, run: d.Ping})
+	}
 	for _, p := range probes(s) {
 		parts = append(parts, part{p.name, true, p.run()})
 	}

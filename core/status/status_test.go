@@ -253,3 +253,25 @@ func TestSinceWhenAPartFails(t *testing.T) {
 		t.Errorf("a part that fails again: %s", again.Body)
 	}
 }
+
+// Each database of a store that is several has a check. One that is away degrades what is served, and the store as a
+// whole says whether that goes on.
+func TestDatabasesOfTheStore(t *testing.T) {
+	t.Parallel()
+	var away atomic.Bool
+	w := watch(t, func(s *status.Settings) {
+		everyModel(s)
+		s.Databases = []port.StorePart{
+			{Name: "home", Ping: func(context.Context) error { return nil }},
+			{Name: "b", Ping: func(context.Context) error {
+				if away.Load() {
+					return errors.New("away")
+				}
+				return nil
+			}},
+		}
+	})
+	finds(t, "all there", w.deep(), "ok", "store", "ok", "store/home", "ok", "store/b", "ok")
+	away.Store(true)
+	finds(t, "one away", w.deep(), "degraded", "store", "ok", "store/home", "ok", "store/b", "error")
+}

@@ -23,6 +23,7 @@ type Search struct {
 	TopK      *int            `json:"top_k,omitempty" minimum:"1" maximum:"20" default:"8"`
 	Filter    json.RawMessage `json:"filter,omitempty" fault:"invalid_filter" schema:"Filter" doc:"metadata to match: {key: value}, $in, $and, $or"`
 	Rerank    *bool           `json:"rerank,omitempty" default:"true"`
+	Language  string          `json:"language,omitempty" enum:"auto,en,de,fr,es,it,pt,nl,sv,tr,ru,ar,hi" doc:"language of the query's words; default: that of the namespace"`
 }
 
 const (
@@ -56,7 +57,11 @@ func (in *Search) Classes() []op.Class {
 // request is the query of one namespace, without reranking.
 func (in *Search) request(namespace string, topK int) query.Request {
 	one := 1
-	return query.Request{Namespace: namespace, Query: in.Query, TopK: &topK, Filter: in.Filter, MaxChunksPerDocument: &one}
+	q := query.Request{Namespace: namespace, Query: in.Query, TopK: &topK, Filter: in.Filter, MaxChunksPerDocument: &one}
+	if in.Language != "" {
+		q.Language = &in.Language
+	}
+	return q
 }
 
 // Found answers search.

@@ -116,6 +116,26 @@ func TestSearchOfANamespace(t *testing.T) {
 	b.search(docs, object{"query": "x", "filter": object{"a": object{"$gt": 1}}}).Fails(fault.InvalidFilter, "$gt")
 }
 
+// A word by itself tells no language; said to be German, it is found in its other forms (docs/contract.md#ns-language).
+func TestSearchInALanguage(t *testing.T) {
+	b := newBench(t, nil)
+	b.write("docs", map[string]string{"1": "Der Schrank ist voll.", "2": "Die Rechnung liegt im Schrank."})
+	ahead := func(c tool.Connection, language string) float64 { // of the other document
+		score := map[any]float64{}
+		r := b.search(c, object{"query": "Rechnungen Schrank", "rerank": false, "language": language}).OK()
+		for _, hit := range r.List("results") {
+			score[hit["id"]] = hit["score"].(float64)
+		}
+		return score["docs/2"] - score["docs/1"]
+	}
+	for _, c := range []tool.Connection{docs, {}} {
+		if en, de := ahead(c, "en"), ahead(c, "de"); de <= en {
+			t.Errorf("%+v: %v ahead in German, %v in English", c, de, en)
+		}
+	}
+	b.search(docs, object{"query": "x", "language": "deutsch"}).Fails(fault.InvalidRequest, "language")
+}
+
 // A search of several namespaces rescores as many candidates as that of one, twice what
 // it gives: a first pass without the reranker divides them by how many of the best each
 // namespace has, and one that has none is not asked again.

@@ -260,6 +260,7 @@ type metered struct {
 	stale    bool // what was read may be read again
 	unread   ident.Org
 	touched  map[port.Partition]*holding
+	files    map[ident.Org]port.Holdings
 	set      []ident.Org // whose quotas are changed
 	exceeded crossing    // that refused it; no name: none did
 
@@ -365,6 +366,42 @@ func (t *metered) EndErasure(ctx context.Context, p port.Partition) error {
 	return t.DocumentWriter.EndErasure(ctx, p)
 }
 
+// PutKeptFile implements port.VectorStoreWriter.
+func (t *metered) PutKeptFile(ctx context.Context, org ident.Org, f port.KeptFile, parts []port.KeptPart) error {
+	if err := t.keep(org, port.Holdings{Bytes: f.TextBytes, Documents: int64(f.Parts)}); err != nil {
+		return err
+	}
+	return t.DocumentWriter.PutKeptFile(ctx, org, f, parts)
+}
+
+// RemoveKeptFile implements port.VectorStoreWriter.
+func (t *metered) RemoveKeptFile(ctx context.Context, org ident.Org, id string) (bool, error) {
+	f, err := t.KeptFile(ctx, org, id)
+	if err == nil {
+		err = t.keep(org, minus(port.Holdings{Bytes: f.TextBytes, Documents: int64(f.Parts)}))
+	}
+	if err != nil && fault.CodeOf(err) != fault.NotFound {
+		return false, err
+	}
+	return t.DocumentWriter.RemoveKeptFile(ctx, org, id)
+}
+
+// keep notes what kept files add to an organization. They are in no partition.
+func (t *metered) keep(org ident.Org, h port.Holdings) error {
+	known, ok := t.read[org]
+	if !ok {
+		t.unread = org
+		return errUnread
+	}
+	if len(known.quotas) > 0 {
+		if t.files == nil {
+			t.files = map[ident.Org]port.Holdings{}
+		}
+		t.files[org] = plus(t.files[org], h)
+	}
+	return nil
+}
+
 // PutQuota implements port.UsageWriter.
 func (t *metered) PutQuota(ctx context.Context, org ident.Org, name port.QuotaName, limit int64) error {
 	t.set = append(t.set, org)
@@ -386,7 +423,7 @@ func (t *metered) accounts() []port.UsageAccount {
 // added sums up what the transaction adds to organizations with quotas; it may be less than
 // nothing.
 func (t *metered) added(ctx context.Context) (map[ident.Org]port.Holdings, error) {
-	var out map[ident.Org]port.Holdings
+	out := maps.Clone(t.files)
 	for _, h := range t.touched {
 		if h.before == nil {
 			continue

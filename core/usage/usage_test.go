@@ -439,6 +439,38 @@ func TestQuotas(t *testing.T) {
 	}
 }
 
+// Uploaded files count as the documents that they become, until they are removed.
+func TestKeptFilesCount(t *testing.T) {
+	w := open(t)
+	org := ident.From(w.ctx).Org
+	keep := func(id, text string) error {
+		return w.Store.Update(w.ctx, func(tx port.Writer) error {
+			return tx.PutKeptFile(w.ctx, org, port.KeptFile{ID: id, TextBytes: int64(len(text)), Parts: 1, CreatedAt: w.clock()},
+				[]port.KeptPart{{Metadata: []byte("{}"), Text: text}})
+		})
+	}
+	remove := func(id string) {
+		t.Helper()
+		w.must(w.Store.Update(w.ctx, func(tx port.Writer) error {
+			_, err := tx.RemoveKeptFile(w.ctx, org, id)
+			return err
+		}))
+	}
+	w.must(w.write(w.ctx, "docs", "a 45"))
+	w.must(keep("file-1", "12345"))
+	q := w.quota(w.ctx, usage.ChangeQuotas{Documents: new(int64(3)), Bytes: new(int64(12))})
+	w.same("used", []int64{q.Documents.Used, q.Bytes.Used}, []int64{2, 9})
+	w.refused("too many bytes of files", keep("file-2", "1234"), "bytes", 12, 9)
+	w.must(keep("file-2", "123"))
+	w.quota(w.ctx, usage.ChangeQuotas{Bytes: new(int64(0))})
+	w.refused("a file too many", keep("file-3", "1"), "documents", 3, 3)
+	w.refused("a document too many", w.write(w.ctx, "docs", "b 4"), "documents", 3, 3)
+	remove("file-none")
+	remove("file-1")
+	w.must(w.write(w.ctx, "docs", "b 4"))
+	w.refused("a document too many", w.write(w.ctx, "docs", "c 4"), "documents", 3, 3)
+}
+
 // A crossing is told once, until there is room again or the quota is another.
 func TestCrossings(t *testing.T) {
 	w := open(t)

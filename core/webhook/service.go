@@ -154,7 +154,7 @@ func checkKinds(c scope, kinds []string) (admin bool, err error) {
 type Create struct {
 	URL         string   `json:"url" required:"true" minLength:"1" maxLength:"2000" doc:"where to send events: an https URL"`
 	Kinds       []string `json:"kinds,omitempty" maxItems:"100" enum:"namespace.created,namespace.deleted,namespace.reindexed,documents.written,documents.deleted,source.run.completed,source.run.failed,source.deletions_withheld,source.credentials_failed,source.state_changed,memory.created,memory.updated,memory.tombstoned,memory.restored,memory.deleted,user.erased,quota.exceeded,key.created,key.revoked,model.state_changed,webhook.disabled" doc:"the kinds of events to send, as GET /event_kinds lists them; none: all that the key sees, and those that are to come"`
-	Description *string  `json:"description,omitempty" maxLength:"500" doc:"for people"`
+	Description *string  `json:"description,omitempty" pattern:"^[^\\u0000]*$" maxLength:"500" rule:"must be at most 500 characters, none of them NUL" doc:"for people"`
 	Signature   *string  `json:"signature,omitempty" enum:"v1,v1a" default:"v1" doc:"v1: a shared secret, which every library of Standard Webhooks checks; v1a: a key pair, of which the receiver gets the public half"`
 	Enabled     *bool    `json:"enabled,omitempty" default:"true" doc:"whether to send from now on"`
 }
@@ -363,7 +363,7 @@ type Change struct {
 	Ref
 	URL         *string   `json:"url,omitempty" minLength:"1" maxLength:"2000" doc:"where to send events: an https URL"`
 	Kinds       *[]string `json:"kinds,omitempty" maxItems:"100" enum:"namespace.created,namespace.deleted,namespace.reindexed,documents.written,documents.deleted,source.run.completed,source.run.failed,source.deletions_withheld,source.credentials_failed,source.state_changed,memory.created,memory.updated,memory.tombstoned,memory.restored,memory.deleted,user.erased,quota.exceeded,key.created,key.revoked,model.state_changed,webhook.disabled" doc:"the kinds of events to send; none: all that the key sees"`
-	Description *string   `json:"description,omitempty" maxLength:"500" doc:"for people"`
+	Description *string   `json:"description,omitempty" pattern:"^[^\\u0000]*$" maxLength:"500" rule:"must be at most 500 characters, none of them NUL" doc:"for people"`
 	Enabled     *bool     `json:"enabled,omitempty" doc:"false drops what waits to be sent; true starts afresh"`
 }
 

@@ -279,7 +279,7 @@ func TestSearch(t *testing.T) {
 	}
 	asked := map[string]string{
 		"how are backups encrypted":     "backup.html#encryption",
-		"keyword languages":             "quality.html#languages",
+		"keyword languages":             "models.html#languages",
 		"invalid_filter":                "errors.html#",
 		"erase end user memories":       "memory.html#erasing",
 		"what is tried again by an SDK": "sdk.html#what-is-tried-again",

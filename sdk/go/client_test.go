@@ -161,6 +161,26 @@ func TestASaveCarriesOneKeyAndFilesAreSentWhole(t *testing.T) {
 	}
 }
 
+func TestWhatAWriteWaitsFor(t *testing.T) {
+	s := serve(t, answer(200, `{"written": 1, "searchable": true}`), answer(200, `{"written": 1, "searchable": false}`),
+		answer(202, `{"id": "op_1"}`))
+	body := WriteDocuments{Documents: []DocumentInput{{Id: "a", Text: "some text"}}}
+	if _, err := s.Documents.Write(t.Context(), "n", body); err != nil {
+		t.Error(err)
+	}
+	if got, err := s.Documents.WriteSoon(t.Context(), "n", body); err != nil || *got.Searchable {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got, err := s.Documents.WriteLater(t.Context(), "n", body); err != nil || got.Id != "op_1" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for i, want := range []string{"", "searchable=soon", "respond-async"} {
+		if got := s.seen[i].header.Get("Prefer"); got != want || s.seen[i].body != s.seen[0].body {
+			t.Errorf("%d: Prefer: %q, not %q; body %s", i, got, want, s.seen[i].body)
+		}
+	}
+}
+
 // hanging never answers, and keeps what was sent.
 type hanging struct{ header http.Header }
 

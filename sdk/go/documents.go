@@ -14,12 +14,23 @@ import (
 	"github.com/mnemehq/mneme/sdk/go/api"
 )
 
-var respondAsync = Ptr("respond-async")
+var (
+	respondAsync   = Ptr("respond-async")
+	searchableSoon = Ptr("searchable=soon")
+)
 
 // Write writes documents; the answer comes when they are on disk and found by the next query.
 func (s *DocumentsService) Write(ctx context.Context, namespace string, body WriteDocuments) (*DocumentWritten, error) {
 	return call[DocumentWritten](ctx, s.c, repeatable, func(ctx context.Context) (*http.Response, error) {
 		return s.c.api.DocumentsWrite(ctx, namespace, nil, body)
+	})
+}
+
+// WriteSoon writes documents; the answer comes when they are on disk. Where Searchable is false, an index takes them in
+// the background; a query that comes first waits for it.
+func (s *DocumentsService) WriteSoon(ctx context.Context, namespace string, body WriteDocuments) (*DocumentWritten, error) {
+	return call[DocumentWritten](ctx, s.c, repeatable, func(ctx context.Context) (*http.Response, error) {
+		return s.c.api.DocumentsWrite(ctx, namespace, &api.DocumentsWriteParams{Prefer: searchableSoon}, body)
 	})
 }
 

@@ -70,6 +70,20 @@ test("a save carries one key through its attempts, and files are sent whole agai
   assert(upload.requests.every((r) => r.body.includes("some text") && r.body.includes('{"team":"shop"}')));
 });
 
+test("what a write waits for", async () => {
+  const { client, requests } = script([
+    json(200, { written: 1, searchable: true }),
+    json(200, { written: 1, searchable: false }),
+    json(202, { id: "op_1" }),
+  ]);
+  const body = { documents: [{ id: "a", text: "some text" }] };
+  assert.equal((await client.documents.write("n", body)).searchable, true);
+  assert.equal((await client.documents.writeSoon("n", body)).searchable, false);
+  assert.equal((await client.documents.writeLater("n", body)).id, "op_1");
+  assert.deepEqual(requests.map((r) => r.headers.get("prefer")), [null, "searchable=soon", "respond-async"]);
+  assert.equal(new Set(requests.map((r) => r.body)).size, 1);
+});
+
 test("time-outs and signals end a call", async () => {
   const never = (request, { signal }) =>
     new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));

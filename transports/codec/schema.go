@@ -313,6 +313,9 @@ func shapeOf(name, self string) *jsonschema.Schema {
 
 // orNull lets a schema take null too.
 func orNull(s *jsonschema.Schema) *jsonschema.Schema {
+	if s.Extras["type"] == "null" { // it takes nothing else
+		return s
+	}
 	if len(s.AnyOf) > 0 {
 		s.AnyOf = append(s.AnyOf, &jsonschema.Schema{Type: "null"})
 		return s
@@ -346,7 +349,7 @@ func constrain(s *jsonschema.Schema, t reflect.Type, tag reflect.StructTag) {
 	}
 	list := t.Kind() == reflect.Slice && t != rawType
 	value, vt := s, t // what is within lists and maps
-	for value.Items != nil || vt.Kind() == reflect.Map {
+	for value.Items != nil || vt.Kind() == reflect.Map && value.AdditionalProperties != nil {
 		if vt = vt.Elem(); value.Items != nil {
 			value = value.Items
 		} else {

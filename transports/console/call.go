@@ -79,6 +79,22 @@ func do[Out any](v *visit, c call) (out Out, err error) {
 	return out, nil
 }
 
+// example shows the call that the form of a page makes, where the page itself has made none.
+func (v *visit) example(c call) {
+	r, ok := v.routes[c.op]
+	if !ok || len(v.made) > 0 {
+		return
+	}
+	var body []byte
+	if c.body != nil {
+		var err error
+		if body, err = marshal(c.body); err != nil { // of texts, which always can
+			return
+		}
+	}
+	v.made = append(v.made, v.shown(r.Spec, c, body))
+}
+
 // withoutSecrets is a body without the secrets of other systems, to be shown.
 func withoutSecrets(body any) any {
 	object, ok := body.(map[string]any)

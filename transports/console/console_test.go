@@ -637,6 +637,9 @@ func TestTheThemeIsKept(t *testing.T) {
 		if to := chosen.leads(t); to != "/console" {
 			t.Errorf("it leads to %s", to)
 		}
+		if kept := chosen.Cookies(); len(kept) != 1 || kept[0].MaxAge != map[bool]int{true: -1, false: 31536000}[want == ""] {
+			t.Errorf("of the theme %q is kept %v", want, kept)
+		}
 		if got := theme(); got != want {
 			t.Errorf("the theme is %q, want %q", got, want)
 		}
@@ -680,6 +683,14 @@ func TestWhatIsNotThere(t *testing.T) {
 	b.get("/console/static/0/console.css").want(t, 404)
 	b.get("/console/static/0/absent.css").want(t, 404)
 	s.browser().get("/console/nothing").want(t, 404)
+
+	b.post("/console/organizations", url.Values{"name": {"acme"}}).want(t, 303)
+	for at, org := range map[string]string{"/console/nothing": "default", "/console/o/acme/n/absent": "acme"} {
+		a := b.get(at).want(t, 404)
+		if title := a.elements("title")[0].FirstChild.Data; !strings.Contains(title, " "+org+" ") {
+			t.Errorf("what is not there of %s has the title %s", org, title)
+		}
+	}
 }
 
 // Files are kept for ever under the hash of what is in them, and sent compressed to whom

@@ -13,8 +13,9 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 )
 
-// Long lists are paged through from any place. MNEME_CONSOLE_LISTS is how many documents there are, with
-// a tenth as many end users: with 1000000 the log tells how long pages take.
+// Long lists are paged through from any place, and no page grows with them. MNEME_CONSOLE_LISTS is how many
+// documents there are in one namespace, with a tenth as many end users and, up to 10,000, namespaces: with 1000000
+// the log tells how long pages take, and what they weigh with all that they load, compressed.
 func TestLongLists(t *testing.T) {
 	documents := 3000
 	if n, err := strconv.Atoi(os.Getenv("MNEME_CONSOLE_LISTS")); err == nil {
@@ -50,6 +51,17 @@ func TestLongLists(t *testing.T) {
 				if _, err := w.CreatePartition(t.Context(), p, row); err != nil {
 					return err
 				}
+				if i >= 10000 {
+					continue
+				}
+				space := port.Documents(org, fmt.Sprintf("space-%05d", i))
+				if _, err := w.CreatePartition(t.Context(), space, row); err != nil {
+					return err
+				}
+				one := []port.DocumentWrite{{Document: port.Document{ID: "one", Text: "A line of text.", CreatedAt: now}}}
+				if _, err := w.PutDocuments(t.Context(), space, now, one); err != nil {
+					return err
+				}
 			}
 			return nil
 		})
@@ -60,8 +72,17 @@ func TestLongLists(t *testing.T) {
 	b := s.signedIn(s.key.Secret)
 	const o = "/console/o/default"
 	middle := fmt.Sprintf("doc-%04d", documents/2000)
-	for _, at := range []string{o, o + "/n", o + "/n/many", o + "/n/many?order=updated_at", o + "/n/many?prefix=" + middle,
-		o + "/users", o + "/users?query=user-0001", o + "/usage"} {
+	spaces := min(10000, documents/10)
+	last := fmt.Sprintf("space-%05d", spaces-1)
+	for i := range documents / 1000 {
+		name := fmt.Sprintf("assistant-%04d", i)
+		if _, err := s.engine.Keys().CreateIntegration(t.Context(), string(org), name, key.IntegrationChange{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, at := range []string{o, o + "/n", o + "/n?prefix=" + last, o + "/n/many", o + "/n/many?order=updated_at",
+		o + "/n/many?prefix=" + middle, o + "/n/" + last, o + "/n/" + last + "/upkeep", o + "/n/" + last + "/query?q=line",
+		o + "/users", o + "/users?query=user-0001", o + "/integrations", o + "/usage", "/console/models"} {
 		best := time.Duration(0)
 		for range 5 {
 			begun := time.Now()
@@ -70,8 +91,14 @@ func TestLongLists(t *testing.T) {
 				best = took
 			}
 		}
-		t.Logf("%-50s %v of %d documents and %d end users", at, best.Round(100*time.Microsecond), documents, documents/10)
+		weight := b.weight(at)
+		if weight > heaviest {
+			t.Errorf("%s weighs %d bytes", at, weight)
+		}
+		t.Logf("%-50s %v, %d bytes, of %d documents, %d end users and %d namespaces", at, best.Round(100*time.Microsecond),
+			weight, documents, documents/10, spaces)
 	}
+	b.get(o+"/n?prefix="+last).want(t, 200, last)
 	b.get(o+"/n/many?prefix="+middle).want(t, 200, middle)
 	seen := 0
 	for at, pages := o+"/users", 0; at != "" && pages < 3; pages++ {

@@ -104,8 +104,12 @@ func eventFacts(data json.RawMessage) []fact {
 	out := factsOf(data)
 	for i, f := range out {
 		var counts map[string]int64
-		if json.Unmarshal([]byte(f.Value), &counts) == nil && len(counts) > 0 {
+		var names []string
+		switch raw := []byte(f.Value); {
+		case json.Unmarshal(raw, &counts) == nil && len(counts) > 0:
 			out[i].Value = countsOf(counts)
+		case json.Unmarshal(raw, &names) == nil:
+			out[i].Value = strings.Join(names, ", ")
 		}
 	}
 	return slices.DeleteFunc(out, func(f fact) bool { return f.Name == "organization_id" || f.Value == "" })

@@ -70,7 +70,7 @@ func (v *visit) showChecks(f *form) (view, error) {
 func settingsOfCheck(q url.Values) url.Values {
 	out := url.Values{"within": {"10"}}
 	for _, name := range []string{"query", "expect", "within", "mode", "filter", "rerank", "min_score", "depth", "reranker",
-		"weight_vector", "weight_keyword", "weight_sparse"} {
+		"language", "weight_vector", "weight_keyword", "weight_sparse"} {
 		if q.Has(name) {
 			out.Set(name, q.Get(name))
 		}
@@ -101,7 +101,8 @@ func fieldsOfCheck(f queryForm) url.Values {
 
 // formOfSaved is a saved query as the playground asks it.
 func formOfSaved(s saved.Saved) queryForm {
-	f := queryForm{Query: s.Query, Mode: value(s.Mode), TopK: "10", Filter: string(s.Filter), PerDocument: "1"}
+	f := queryForm{Query: s.Query, Mode: value(s.Mode), Language: value(s.Language), TopK: "10",
+		Filter: string(s.Filter), PerDocument: "1"}
 	if s.Within != nil {
 		f.TopK = strconv.Itoa(*s.Within)
 	}

@@ -244,6 +244,8 @@ func (v *visit) deleteDocument() (view, error) {
 func (v *visit) newDocument() (view, error) { return v.showNewDocument(filled("", v.r.URL.Query()), 0) }
 
 func (v *visit) showNewDocument(f form, status int) (view, error) {
+	v.example(call{op: "documents.write", path: map[string]string{"namespace": "notes"},
+		body: map[string]any{"documents": []map[string]any{{"id": "lease", "text": "The lease runs until May."}}}})
 	return view{title: "New document", template: "write", section: "namespaces", trail: v.wayTo(), model: f, status: status}, nil
 }
 

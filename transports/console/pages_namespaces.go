@@ -17,8 +17,11 @@ import (
 func (v *visit) makeNamespace() (view, error) {
 	f := v.r.PostForm
 	name := strings.TrimSpace(f.Get("name"))
-	_, err := do[namespace.Created](v, call{op: "namespaces.create",
-		body: map[string]any{"name": name, "sparse": f.Get("sparse") != ""}})
+	body := map[string]any{"name": name, "sparse": f.Get("sparse") != ""}
+	if l := f.Get("language"); l != "" {
+		body["language"] = l
+	}
+	_, err := do[namespace.Created](v, call{op: "namespaces.create", body: body})
 	if f := v.refused(err); f != nil {
 		return v.showNamespaces(f)
 	}
@@ -43,6 +46,7 @@ func (v *visit) files() (view, error) { return v.showFiles(filesModel{}) }
 
 func (v *visit) showFiles(m filesModel) (view, error) {
 	m.Namespace, m.CanWrite = v.r.PathValue("n"), !v.caller.ReadOnly
+	v.example(call{op: "files.upload", path: map[string]string{"namespace": m.Namespace}, file: "guide.pdf"})
 	out := view{title: "Upload to " + m.Namespace, template: "files", section: "namespaces", model: m,
 		trail: v.wayTo(m.Namespace)}
 	if m.Wrong != "" {
@@ -98,23 +102,14 @@ func (v *visit) upkeep() (view, error) { return v.showUpkeep(moveModel{}) }
 
 func (v *visit) showUpkeep(m moveModel) (view, error) {
 	m.Namespace, m.CanWrite = v.r.PathValue("n"), !v.caller.ReadOnly
-	for cursor := ""; ; {
-		q := url.Values{"limit": {"1000"}}
-		if cursor != "" {
-			q.Set("cursor", cursor)
-		}
-		list, err := do[admin.Namespaces](v, call{op: "admin.namespaces.list", path: map[string]string{"org": v.org}, query: q})
-		if err != nil {
-			return view{}, err
-		}
-		for _, n := range list.Namespaces {
-			if n.Name == m.Namespace {
-				m.Row = &n
-			}
-		}
-		if cursor = value(list.NextCursor); cursor == "" || m.Row != nil {
-			break
-		}
+	// Of the names that begin with this one it is the first.
+	list, err := do[admin.Namespaces](v, call{op: "admin.namespaces.list", path: map[string]string{"org": v.org},
+		query: url.Values{"prefix": {m.Namespace}, "limit": {"1"}}})
+	if err != nil {
+		return view{}, err
+	}
+	if len(list.Namespaces) > 0 && list.Namespaces[0].Name == m.Namespace {
+		m.Row = &list.Namespaces[0]
 	}
 	r, err := do[admin.Reindexing](v, call{op: "admin.namespaces.reindexing", path: v.namespaceAt()})
 	switch {

@@ -37,7 +37,7 @@ type side struct {
 // queryForm is what was asked, as it was typed.
 type queryForm struct {
 	Query, Mode, TopK, Filter, MinScore, PerDocument, Neighbors string
-	Depth, Reranker                                             string
+	Depth, Reranker, Language                                   string
 	WeightVector, WeightKeyword, WeightSparse                   string
 	Rerank, Strict                                              bool
 }
@@ -53,6 +53,7 @@ func formOfQuery(q url.Values, prefix string) queryForm {
 		Filter: q.Get(prefix + "filter"), MinScore: q.Get(prefix + "min_score"), PerDocument: q.Get(prefix + "per_document"),
 		Neighbors: q.Get(prefix + "neighbors"), Depth: q.Get(prefix + "depth"), Reranker: q.Get(prefix + "reranker"),
 		WeightVector: q.Get(prefix + "weight_vector"), WeightKeyword: q.Get(prefix + "weight_keyword"),
+		Language:     q.Get(prefix + "language"),
 		WeightSparse: q.Get(prefix + "weight_sparse"), Rerank: q.Get(prefix+"rerank") != "", Strict: q.Get(prefix+"strict") != ""}
 }
 
@@ -92,6 +93,8 @@ func (v *visit) query() (view, error) {
 	}
 	out := view{title: "Ask " + n, template: "query", section: "namespaces", trail: v.wayTo(n)}
 	if strings.TrimSpace(m.Query) == "" {
+		v.example(call{op: "namespaces.query", path: map[string]string{"namespace": n},
+			body: map[string]any{"query": "a question", "explain": true}})
 		out.model = m
 		return out, nil
 	}
@@ -183,6 +186,9 @@ func (f queryForm) body() (body map[string]any, field, wrong string) {
 		body["retrievers"] = some
 	case f.Mode != "":
 		body["mode"] = f.Mode
+	}
+	if f.Language != "" {
+		body["language"] = f.Language
 	}
 	weights := map[string]float64{}
 	for name, typed := range map[string]string{"vector": f.WeightVector, "keyword": f.WeightKeyword, "sparse": f.WeightSparse} {
@@ -331,7 +337,7 @@ func askAgain(f queryForm, mode string) string {
 func (f queryForm) settings() url.Values {
 	q := url.Values{}
 	for name, value := range map[string]string{"mode": f.Mode, "top_k": f.TopK, "filter": f.Filter, "per_document": f.PerDocument,
-		"neighbors": f.Neighbors, "min_score": f.MinScore, "depth": f.Depth, "reranker": f.Reranker,
+		"neighbors": f.Neighbors, "min_score": f.MinScore, "depth": f.Depth, "reranker": f.Reranker, "language": f.Language,
 		"weight_vector": f.WeightVector, "weight_keyword": f.WeightKeyword, "weight_sparse": f.WeightSparse} {
 		if value != "" {
 			q.Set(name, value)

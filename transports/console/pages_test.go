@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"log/slog"
 	"mime/multipart"
 	"net/http"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -21,6 +24,7 @@ import (
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/key"
 	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/transports/console"
 )
 
 const hostile = `<script>alert(1)</script>"'><img src=x onerror=alert(1)> {{.}} ` + "\u202eevil \u05e9\u05dc\u05d5\u05dd"
@@ -134,16 +138,20 @@ func TestFullPages(t *testing.T) {
 	s.put("broken.txt", "\xff\xfe\x00\x01\x02"+strings.Repeat("\x00\x01", 600))
 	const o = "/console/o/default"
 
-	b.post(o+"/connect/directory", url.Values{"name": {hostile}, "namespace": {"garden"}, "then": {"check"},
-		"config.path": {s.folder}}).want(t, 200, "It works", "a.txt", "Nothing was written").proper(t)
+	checked := b.post(o+"/connect/directory", url.Values{"name": {hostile}, "namespace": {"garden"}, "then": {"check"},
+		"config.path": {s.folder}}).want(t, 200, "It works", "a.txt", "Nothing was written")
+	checked.proper(t)
+	checked.lacks(t, `"secrets"`)
 	b.post(o+"/connect/directory", url.Values{"name": {"x"}, "namespace": {"garden"}, "then": {"check"},
 		"config.path": {"relative"}}).want(t, 200, "does not work yet", "absolute").proper(t)
 	b.post(o+"/connect/directory", url.Values{"name": {"x"}, "namespace": {"garden"},
-		"config.path": {""}}).want(t, 422, "config.path").proper(t)
+		"config.path": {""}}).want(t, 422, "config.path", "/sources'").lacks(t, `"secrets"`) // which it has none of
 	at := b.post(o+"/connect/directory", url.Values{"name": {hostile}, "namespace": {"garden"}, "schedule": {"6h"},
 		"config.path": {s.folder}, "config.include": {"*.txt\r\n"}}).leads(t)
-	src := b.settled(at).want(t, 200, "garden", hostile)
+	src := b.settled(at).want(t, 200, "garden", hostile, "6h")
 	src.proper(t)
+	src.lacks(t, "when asked")
+	src.lacks(t, "All that failed") // which are few
 
 	secret := b.integrationKey("bot")
 	s.remember(secret, "ada@example.com", "Ada likes oat milk. "+hostile, "orders")
@@ -165,10 +173,17 @@ func TestFullPages(t *testing.T) {
 			t.Errorf("nothing leads to %s", want)
 		}
 	}
-	runs, users := 0, 0
+	runs, users, records := 0, 0, 0
 	for path, a := range seen {
 		if strings.Contains(path, "/runs/") {
 			runs++
+			if strings.Contains(a.body, "data-refresh") {
+				t.Errorf("%s asks for what has ended again", path)
+			}
+		}
+		if strings.Contains(a.text, "Record and receipt") {
+			records++
+			a.want(t, 200, "case-17", "Outcome created")
 		}
 		if strings.Contains(path, "/users/") && strings.Contains(path, "ada@example.com") {
 			users++
@@ -183,9 +198,18 @@ func TestFullPages(t *testing.T) {
 			t.Errorf("%s has %d scripts", path, n)
 		}
 		formsLead(t, b, a)
+		calls := map[string]int{}
+		for _, n := range a.elements("figcaption") {
+			calls[n.FirstChild.Data]++
+		}
+		// What an account is changed by is no operation, and the reference is another page.
+		without := path == "/console/account" || strings.HasPrefix(path, "/docs")
+		if n := calls["curl"]; n != calls["TypeScript"] || n != calls["Python"] || n == 0 != without {
+			t.Errorf("%s shows its calls as %v", path, calls)
+		}
 	}
-	if runs == 0 || users == 0 {
-		t.Errorf("%d pages of runs, %d of the end user", runs, users)
+	if runs == 0 || users == 0 || records == 0 {
+		t.Errorf("%d pages of runs, %d of the end user, %d with a record", runs, users, records)
 	}
 	b.get(o).want(t, 200, "The key soon ends in 6 days", "Rotate it")
 	b.get(o+"/events").want(t, 200, "documents.written", "memory.created")
@@ -272,6 +296,48 @@ func TestPagesOfAStoreThatFails(t *testing.T) {
 	b.get("/console/o/default/keys").want(t, 200)
 }
 
+// lines are those of a log.
+type lines struct {
+	mu  sync.Mutex
+	all []string
+}
+
+func (l *lines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all = append(l.all, string(b))
+	return len(b), nil
+}
+
+func (l *lines) with(text string) (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, line := range l.all {
+		if strings.Contains(line, text) {
+			n++
+		}
+	}
+	return n
+}
+
+// What a visitor asks wrongly is no failure of the server's, and not in its log.
+func TestFailuresOfTheServerAreLogged(t *testing.T) {
+	log := &lines{}
+	s := serve(t, func(o *console.Options) { o.Log = slog.New(slog.NewTextHandler(log, nil)) })
+	b := s.signedIn(s.key.Secret)
+	b.get("/console/o/default/n/nowhere").want(t, 404)
+	b.get("/console/o/nobody").want(t, 404)
+	if log.with("console call failed") > 0 {
+		t.Errorf("the log has %q", log.all)
+	}
+	s.store.OnView.Set(func() error { return fault.New(fault.Unavailable, "the store is gone") })
+	b.get("/console/o/default/n").want(t, 503)
+	s.store.OnView.Clear()
+	if log.with("console call failed") != 1 || log.with("the store is gone") != 1 {
+		t.Errorf("the log has %q", log.all)
+	}
+}
+
 // Keys are made, changed, rotated with overlap and revoked.
 func TestKeysLive(t *testing.T) {
 	s := serve(t, nil)
@@ -288,6 +354,17 @@ func TestKeysLive(t *testing.T) {
 	p.proper(t)
 	if !strings.Contains(p.body, `value="600"`) {
 		t.Errorf("the limit is not shown: %s", p.body)
+	}
+	// Another limit of the same class keeps the burst that was set elsewhere; none takes both away.
+	s.callAs(s.key.Secret, "admin.keys.change", map[string]any{"limits": map[string]any{
+		"read": map[string]any{"per_minute": 600, "burst": 7}}}, "id", path.Base(one))
+	long := strings.Repeat("x", 300)
+	b.post(one, url.Values{"do": {"change"}, "name": {long}, "read": {"300"}}).want(t, 422, `"burst":7`, `"per_minute":300`)
+	b.post(one, url.Values{"do": {"change"}, "name": {long}, "read": {"300"}, "write": {"200"}}).
+		want(t, 422, `"write":{"per_minute":200}`)
+	b.post(one, url.Values{"do": {"change"}, "name": {"till"}, "default_namespace": {"notes"}}).want(t, 303)
+	if p := b.get(one).want(t, 200, "till"); strings.Contains(p.body, `value="600"`) {
+		t.Errorf("the limit stays: %s", p.body)
 	}
 	b.post(one, url.Values{"do": {"rotate"}, "overlap": {"x"}}).want(t, 422, "Choose").proper(t)
 	b.post(one, url.Values{"do": {"rotate"}, "overlap": {"3600"}}).want(t, 200, "Keep this key now", "The old key ends").proper(t)
@@ -384,11 +461,21 @@ func TestASourceLives(t *testing.T) {
 	b.post(at, url.Values{"do": {"pause"}}).want(t, 303)
 	b.get(at).want(t, 200, "paused", "Resume").proper(t)
 	b.post(at, url.Values{"do": {"resume"}}).want(t, 303)
-	b.post(at+"/settings", url.Values{"name": {"Garden two"}, "schedule": {"soon"}, "config.path": {s.folder}}).
-		want(t, 422).proper(t)
+	refused := b.post(at+"/settings", url.Values{"name": {"Garden two"}, "schedule": {"soon"}, "config.path": {s.folder}}).
+		want(t, 422, "-X PATCH")
+	refused.proper(t)
+	refused.lacks(t, `"secrets"`)
 	b.post(at+"/settings", url.Values{"name": {"Garden two"}, "schedule": {"30 4 * * 1-5"}, "config.path": {s.folder},
 		"deletions": {"keep"}}).want(t, 303)
 	b.settled(at).want(t, 200, "Garden two", "30 4 * * 1-5", "stay")
+	if to := b.get("/console/o/default/n/garden").linkOf("a\u00a0source"); path.Base(to) != path.Base(at) {
+		t.Errorf("what the source keeps leads to %q", to)
+	}
+	if err := os.RemoveAll(s.folder); err != nil {
+		t.Fatal(err)
+	}
+	b.post(at, url.Values{"do": {"sync"}}).want(t, 303)
+	b.eventually("/console/o/default", "The source Garden two fails: ")
 	b.post(at, url.Values{"do": {"disconnect"}, "typed": {"Garden two"}}).want(t, 422, "Choose what becomes").proper(t)
 	b.post(at, url.Values{"do": {"disconnect"}, "documents": {"keep"}, "typed": {"Garden"}}).
 		want(t, 422, "Type the name").proper(t)
@@ -447,10 +534,18 @@ func TestFilesComeAndGo(t *testing.T) {
 	b.send("/console/o/default/n/copy/import", nil, nil).want(t, 422, "Choose the file").proper(t)
 	b.send("/console/o/default/n/copy/import", nil, map[string]string{"x.ndjson": x.body[:len(x.body)/2]}).want(t, 422).proper(t)
 	b.send("/console/o/default/n/copy/import", map[string]string{"on_conflict": "skip"}, map[string]string{"x.ndjson": x.body}).
-		want(t, 200, "1 documents are imported").proper(t)
+		want(t, 200, "1 document is imported").proper(t)
 	b.post(at+"/upkeep", url.Values{}).want(t, 303)
 	b.settled(at+"/upkeep").want(t, 200, "current").proper(t)
 	b.post(at+"/upkeep", url.Values{"do": {"discard"}}).want(t, 303)
+
+	russian := "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"hello.txt\"\r\n" +
+		"Content-Type: text/plain; charset=koi8-r\r\n\r\n\xf0\xd2\xc9\xd7\xc5\xd4\r\n--x--\r\n"
+	b.request("POST", at+"/files", strings.NewReader(russian), "multipart/form-data; boundary=x").want(t, 200, "1 written")
+	b.get(at+"/documents/hello.txt").want(t, 200, "Привет")
+	cut := "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"x.ndjson\"\r\n\r\n{"
+	b.request("POST", "/console/o/default/n/copy/import", strings.NewReader(cut), "multipart/form-data; boundary=x").
+		want(t, 422, "nothing was imported").proper(t)
 }
 
 // Metadata is edited, and similar documents are looked for.
@@ -531,33 +626,36 @@ func TestQueriesAreSavedAndRun(t *testing.T) {
 	read.post(at, url.Values{"do": {""}, "name": {"mine"}, "query": {"x"}}).want(t, 403, "read-only")
 }
 
-// Pages weigh little, and are made quickly.
-func TestPagesWeighLittle(t *testing.T) {
-	s := serve(t, nil, whole)
-	b := s.signedIn(s.key.Secret)
-	b.header.Set("Accept-Encoding", "gzip")
-	a := b.get("/console/o/default")
-	if a.Header.Get("Content-Encoding") != "gzip" {
-		t.Fatalf("the page is not compressed: %v", a.Header)
-	}
-	weight := len(a.body)
+// weight is how many bytes a page takes with all that it loads, compressed.
+func (b *browser) weight(at string) int {
+	b.Helper()
+	was := b.header.Get("Accept-Encoding")
+	defer b.header.Set("Accept-Encoding", was)
 	b.header.Set("Accept-Encoding", "identity")
-	script, _ := attribute(b.get("/console/o/default").elements("script")[0], "src")
+	script, _ := attribute(b.get(at).want(b.T, 200).elements("script")[0], "src")
+	b.header.Set("Accept-Encoding", "gzip")
+	a := b.get(at).want(b.T, 200)
+	if a.Header.Get("Content-Encoding") != "gzip" {
+		b.Fatalf("%s is not compressed: %v", at, a.Header)
+	}
 	to, err := a.Request.URL.Parse(script)
 	if err != nil {
-		t.Fatal(err)
+		b.Fatal(err)
 	}
-	dir := strings.TrimSuffix(to.Path, "console.js")
-	b.header.Set("Accept-Encoding", "gzip")
+	weight := len(a.body)
 	for _, name := range []string{"console.css", "console.js", "refresh.js", "shortcuts.js", "mark.svg"} {
-		f := b.get(dir + name)
-		if f.StatusCode != http.StatusOK {
-			t.Fatalf("%s answered %d", name, f.StatusCode)
-		}
-		weight += len(f.body)
+		weight += len(b.get(strings.TrimSuffix(to.Path, "console.js")+name).want(b.T, 200).body)
 	}
-	if weight > 60<<10 {
+	return weight
+}
+
+// heaviest is how many bytes a page may take with all that it loads.
+const heaviest = 60 << 10
+
+// Pages weigh little.
+func TestPagesWeighLittle(t *testing.T) {
+	s := serve(t, nil, whole)
+	if weight := s.signedIn(s.key.Secret).weight("/console/o/default"); weight > heaviest {
 		t.Errorf("a page weighs %d bytes", weight)
 	}
-	t.Logf("the overview weighs %d bytes with all it loads", weight)
 }

@@ -48,6 +48,9 @@ func TestWhereAPagerLeads(t *testing.T) {
 	if !p.First || p.Start != "../console/o/x/keys?state=live" || p.Next != "" {
 		t.Errorf("the only page: %+v", p)
 	}
+	if p := pagerOf("../console", "o/x/keys", true, "", "kind"); p.Start != "../console/o/x/keys" {
+		t.Errorf("a filter without a value: %+v", p)
+	}
 	p = pagerOf("../console", "o/x/keys", false, "c d", "kind", "")
 	if p.First || p.Start != "../console/o/x/keys" || p.Next != "../console/o/x/keys?cursor=c+d" {
 		t.Errorf("a page in the middle: %+v", p)
@@ -280,6 +283,13 @@ func TestPartsInOrder(t *testing.T) {
 	}
 	if !slices.Equal(m.Missing, []string{"a", "b"}) {
 		t.Errorf("missing: %v", m.Missing)
+	}
+	var u userModel
+	for _, why := range []string{"", "a"} {
+		u.say(why)
+	}
+	if !slices.Equal(u.Missing, []string{"a"}) {
+		t.Errorf("missing of an end user: %v", u.Missing)
 	}
 	if toFloat(1) != 1 || toFloat(int64(2)) != 2 || toFloat((*int64)(nil)) != 0 || toFloat(1.5) != 1.5 || toFloat("x") != 0 {
 		t.Error("numbers of all kinds")

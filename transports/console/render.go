@@ -124,6 +124,7 @@ func (l *looks) functions() template.FuncMap {
 		"saveLink": saveLink,
 		"askSaved": func(s saved.Saved) string { f := formOfSaved(s); return askAgain(f, f.Mode) },
 		"hitOf":    hitOf,
+		"said":     value[string], // of a text that may be absent
 		"isTrue":   func(b *bool) bool { return b != nil && *b },
 		"moment":   momentOf,
 		"dotted":   dotted,
@@ -265,7 +266,6 @@ type frame struct {
 	Caller  ident.Principal
 	Org     string
 	Menu    []group
-	Section string // of the menu, in words
 	Trail   []crumb
 	Calls   []shownCall
 	Page    any
@@ -284,7 +284,7 @@ type entry struct {
 }
 
 // menu leads to the sections: those of the organization, and those of the server.
-func (v *visit) menu(section string) (out []group, current string) {
+func (v *visit) menu(section string) (out []group) {
 	o := pathOf("o", v.org)
 	all := v.caller.AllOrganizations()
 	for _, g := range []struct {
@@ -322,13 +322,10 @@ func (v *visit) menu(section string) (out []group, current string) {
 				continue
 			}
 			made.Entries = append(made.Entries, entry{e.name, e.link, e.letter, e.section == section})
-			if e.section == section {
-				current = e.name
-			}
 		}
 		out = append(out, made)
 	}
-	return out, current
+	return out
 }
 
 // sayings are what a page says of what was done by the form before it.
@@ -382,7 +379,7 @@ func (v *visit) show(out view) {
 		Self: v.link(strings.TrimPrefix(strings.TrimPrefix(v.r.URL.EscapedPath(), "/console"), "/")),
 		Said: sayings[v.r.URL.Query().Get("said")], Page: out.model}
 	if f.Signed {
-		f.Menu, f.Section = v.menu(out.section)
+		f.Menu = v.menu(out.section)
 	}
 	status := out.status
 	if status == 0 {

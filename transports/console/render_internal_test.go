@@ -107,6 +107,18 @@ func TestSettingsOfAKind(t *testing.T) {
 	if f := secrets[0].Field(form{values: url.Values{"secrets.key": {"hush"}}}); f.Rows == "" || f.Value != "" {
 		t.Errorf("a secret of several lines is shown again: %+v", f)
 	}
+	// A secret is typed again, removed by its tick, or kept by neither; what is typed wins.
+	m := connectModel{Secrets: schemaFields("secrets", []byte(`{"properties": {"token": {"type": "string"}}}`), true)}
+	for sent, want := range map[string]string{"": "map[]", "secrets.token=a%0D%0Ab": "map[token:a\nb]",
+		"remove.token=1": "map[token:]", "secrets.token=x&remove.token=1": "map[token:x]"} {
+		values, err := url.ParseQuery(sent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, secrets := m.settings(values); fmt.Sprint(secrets) != want {
+			t.Errorf("%q gives the secrets %v, want %s", sent, secrets, want)
+		}
+	}
 }
 
 func TestTimesAheadAndBehind(t *testing.T) {
@@ -129,7 +141,7 @@ func TestTimesAheadAndBehind(t *testing.T) {
 	if percent(5, int64(0)) != 0 || percent(5, 10) != 50 || percent(20, 10) != 100 || percent(-1, 10) != 0 {
 		t.Error("shares are of 0 to 100")
 	}
-	if got := fileName(".csv", "mneme", `a/b"c`, "é"); got != "mneme-a_b_c-_.csv" {
+	if got := fileName(".csv", "mneme", `a/b"c`, "é", "azAZ09"); got != "mneme-a_b_c-_-azAZ09.csv" {
 		t.Errorf("the file is named %s", got)
 	}
 	if sentence("the name is taken") != "The name is taken." || sentence("config.path: no") != "config.path: no." {

@@ -191,9 +191,6 @@ func (s schemaField) fill(values url.Values, stored map[string]json.RawMessage) 
 	_, name, _ := strings.Cut(s.Name, ".")
 	raw, ok := stored[name]
 	if !ok {
-		if stored != nil && s.Type != "boolean" {
-			return
-		}
 		if raw = s.schema.Default; s.Type != "boolean" {
 			return // it is shown as what an empty field means
 		}

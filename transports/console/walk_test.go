@@ -112,7 +112,7 @@ func TestListsThatEnd(t *testing.T) {
 func TestWhatTheOverviewSays(t *testing.T) {
 	s, b, _ := furnished(t)
 	const o = "/console/o/default"
-	a := b.get(o).want(t, 200, "Documents 3 Chunks 3 Text", "notes 2 documents", "garden 1 document ", "As of")
+	a := b.get(o).want(t, 200, "Documents 3 Chunks 3 Text 70\u00a0B", "notes 2 documents", "garden 1 document ", "As of")
 	a.lacks(t, "Needs you", "A part of this page is missing", "3 +", "3+")
 	soon, late := time.Now().Add(13*24*time.Hour), time.Now().Add(15*24*time.Hour)
 	s.issue(key.Issue{Name: "short of breath", ExpiresAt: soon})
@@ -249,7 +249,11 @@ func TestWhatEventsTell(t *testing.T) {
 		time.Sleep(20 * time.Millisecond) // they are published in the background
 	}
 	a.want(t, 200, "source.run.completed", "1 created, 1 seen", "namespace garden")
-	a.lacks(t, "organization_id", " 0 ", "0 failed")
+	a.lacks(t, "organization_id", " 0 ", "0 failed", `["`)
+	if !regexp.MustCompile(`started_at \d+\x{a0}\w+\x{a0}\d+ \d\d:\d\d\x{a0}UTC`).MatchString(a.text) ||
+		!regexp.MustCompile(`ids \w+(, \w+)* `).MatchString(a.text) {
+		t.Errorf("times and lists are not written for people: %s", a.text)
+	}
 	if strings.Index(a.text, "endUserId") > strings.Index(a.text, "1 seen") {
 		t.Error("the newest is not first")
 	}
@@ -406,5 +410,137 @@ func TestSinceWhenAPartFails(t *testing.T) {
 		if len(since) != 2 || since[0] == "" || since[0] != since[1] { // vector, and the probe of the whole
 			t.Errorf("%s says of these that they fail: %q: %s", at, since, a.text)
 		}
+	}
+}
+
+// Usage is told by the names of keys and integrations, and those that the visitor may see are linked.
+func TestUsageNamesWhoseItIs(t *testing.T) {
+	_, b, _ := furnished(t)
+	b.get("/console/o/default/usage?measure=documents").want(t, 200, "4 in all") // three and a memory
+	a := b.get("/console/o/default/usage").want(t, 200, "bot integration its key", "in all")
+	if to := a.linkOf("its key"); !strings.Contains(to, "/o/default/keys/key_") {
+		t.Errorf("the key leads to %q", to)
+	}
+}
+
+// The menu marks the section that a page is of, and no other.
+func TestTheMenuMarksASection(t *testing.T) {
+	s := serve(t, nil)
+	b := s.signedIn(s.key.Secret)
+	for at, want := range map[string]string{"/o/default": "Overview", "/o/default/keys": "Keys", "/o/default/n": "Namespaces",
+		"/organizations": "Organizations", "/settings": "Settings"} {
+		var marked []string
+		for _, n := range b.get("/console"+at).want(t, 200).elements("a") {
+			_, entry := attribute(n, "data-letter")
+			if current, _ := attribute(n, "aria-current"); entry && current == "page" {
+				marked = append(marked, n.FirstChild.Data)
+			}
+		}
+		if !slices.Equal(marked, []string{want}) {
+			t.Errorf("%s marks %q", at, marked)
+		}
+	}
+}
+
+// Usage is of so many days as are asked for, each of them whole.
+func TestDaysOfUsage(t *testing.T) {
+	_, b, _ := furnished(t)
+	today := time.Now().UTC()
+	for asked, days := range map[string]int{"": 30, "7": 7, "30": 30, "90": 90, "5": 30, "soon": 30} {
+		a := b.get("/console/o/default/usage?days="+asked).want(t, 200)
+		if n := len(a.elements("rect")); n != days {
+			t.Errorf("%q days have %d bars", asked, n)
+		}
+		first := func(at time.Time) string {
+			return "from=" + at.AddDate(0, 0, 1-days).Format(time.DateOnly) + "T00%3A00%3A00Z"
+		}
+		if !strings.Contains(a.text, first(today)) && !strings.Contains(a.text, first(time.Now().UTC())) { // over midnight
+			t.Errorf("%q days are not %s", asked, first(today))
+		}
+	}
+}
+
+// linkOf is where the link with a text leads.
+func (a answer) linkOf(text string) string {
+	for _, n := range a.elements("a") {
+		if n.FirstChild != nil && n.FirstChild.Data == text {
+			to, _ := attribute(n, "href")
+			return to
+		}
+	}
+	return ""
+}
+
+// Six documents are similar to one at most, of those that there are, and it is none of them.
+func TestSimilarDocuments(t *testing.T) {
+	s := serve(t, nil)
+	b := s.signedIn(s.key.Secret)
+	for i := range 9 {
+		b.write("notes", fmt.Sprintf("note-%d", i), fmt.Sprintf("The lease runs until May 202%d.", i)).want(t, 303)
+		a := b.get("/console/o/default/n/notes/documents/note-0?similar=1").want(t, 200)
+		found := a.elements("ol")
+		n := 0
+		for _, list := range found {
+			if class, _ := attribute(list, "class"); class == "near" {
+				for item := range list.ChildNodes() {
+					if item.Data == "li" {
+						n++
+					}
+				}
+			}
+		}
+		if n != min(i, 6) || i == 0 != strings.Contains(a.text, "There are no others.") {
+			t.Errorf("beside %d others there are %d: %s", i, n, a.text)
+		}
+		if at := a.linkOf("note-0"); at != "" {
+			t.Errorf("it is similar to itself: %s", at)
+		}
+	}
+}
+
+// A key of an integration ends when it was said to.
+func TestKeysOfIntegrationsEnd(t *testing.T) {
+	_, b, _ := furnished(t)
+	for days, never := range map[string]bool{"": true, "30": false} {
+		a := b.post("/console/o/default/integrations/bot", url.Values{"do": {"make"}, "kind": {"integration"},
+			"name": {"for a time"}, "scopes": {"memories:read"}, "days": {days}}).want(t, 200, "only time")
+		if strings.Contains(a.text, "Ends never") != never {
+			t.Errorf("for %q days: %s", days, a.text)
+		}
+	}
+}
+
+// A form that is refused shows what it sent.
+func TestWhatMakesANamespace(t *testing.T) {
+	s := serve(t, nil)
+	b := s.signedIn(s.key.Secret)
+	for ticked, sparse := range map[string]string{"": `"sparse":false`, "1": `"sparse":true`} {
+		b.post("/console/o/default/n", url.Values{"name": {"no good"}, "sparse": {ticked}}).want(t, 422, sparse)
+	}
+}
+
+// The key that somebody is signed in with is told from others.
+func TestOnesOwnKey(t *testing.T) {
+	s := serve(t, nil)
+	b := s.signedIn(s.key.Secret)
+	const at, mine = "/console/o/default/keys/", "You are signed in with this key"
+	b.get(at+s.key.ID).want(t, 200, mine)
+	b.get(at+s.issue(key.Issue{}).ID).want(t, 200).lacks(t, mine)
+}
+
+// What stands around a hit is shown in grey, when it is asked for.
+func TestChunksAroundAHit(t *testing.T) {
+	s := serve(t, nil)
+	b := s.signedIn(s.key.Secret)
+	long := strings.Repeat("The hedge is cut in February. ", 200) + "The lease runs until May. " +
+		strings.Repeat("Bees make honey in the garden. ", 200)
+	b.write("notes", "one", long).want(t, 303)
+	const at = "/console/o/default/n/notes/query?q=lease&mode=keyword&neighbors="
+	if around := b.get(at+"0").want(t, 200, " hits").texts("around"); len(around) != 0 {
+		t.Errorf("around the hit, unasked: %q", around)
+	}
+	if around := b.get(at+"1").want(t, 200, " hits").texts("around"); len(around) < 2 ||
+		!strings.Contains(around[0], "hedge") || !strings.Contains(around[len(around)-1], "honey") {
+		t.Errorf("around the hit: %q", around)
 	}
 }

@@ -14,7 +14,9 @@ import (
 	"github.com/mnemehq/mneme/core/engine"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/key"
+	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/seal"
+	"github.com/mnemehq/mneme/core/webhook"
 )
 
 // hooked is a server that sends to a receiver.
@@ -126,6 +128,7 @@ func TestAWebhookLives(t *testing.T) {
 	}
 	b.post(at, url.Values{"do": {"disable"}}).want(t, 303)
 	b.get(at).want(t, 200, "disabled", "starts afresh").proper(t)
+	b.get("/console/o/default").want(t, 200).lacks(t, "The webhook to") // it was meant
 	b.write("notes", "two", "The hedge.").want(t, 303)
 	deadline := time.Now().Add(time.Minute) // until it is numbered, so that enabling does not send it
 	for len(written(b.get("/console/o/default/events?kinds=documents.written"))) < 2 && time.Now().Before(deadline) {
@@ -162,6 +165,79 @@ func TestAWebhookLives(t *testing.T) {
 	}
 	b.get(at).want(t, 404).proper(t)
 	b.get(one).want(t, 404).proper(t)
+}
+
+// An endpoint that answers that it is gone gets nothing more, and the overview says so until somebody switches its webhook.
+// A test tells what it answers, and disables nothing.
+func TestAWebhookWhoseEndpointIsGone(t *testing.T) {
+	s, r := hooked(t)
+	b := s.signedIn(s.key.Secret)
+	const list = "/console/o/default/webhooks"
+	const overview = "/console/o/default"
+	made := b.post(list, url.Values{"url": {r.URL}, "signature": {"v1"}, "kinds": {"documents.written"}}).want(t, 200)
+	r.Know(made.shownSecret(t, "whsec_"))
+	at := made.linked(t, "/webhooks/whk_")
+	r.Answer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) }))
+	b.post(at, url.Values{"do": {"test"}}).want(t, 200, "The test did not arrive", "410").proper(t)
+	b.get(overview).want(t, 200).lacks(t, "The webhook to")
+
+	b.write("notes", "one", "The lease.").want(t, 303)
+	const gone = "its endpoint answered that it is gone"
+	b.eventually(at, gone).want(t, 200, "disabled", "410", "failed").proper(t)
+	b.get(overview).want(t, 200, "The webhook to "+r.Network()+" is disabled: "+gone, "See the webhook").proper(t)
+	b.get(list).want(t, 200, "disabled", gone).proper(t)
+	one := b.get(at).linked(t, "/deliveries/")
+	b.get(one).want(t, 200, "410").proper(t)
+	r.Answer(nil)
+	b.post(one, url.Values{"do": {"again"}}).want(t, 422, "enable it first").proper(t)
+	b.post(at, url.Values{"do": {"enable"}}).want(t, 303)
+	b.get(overview).want(t, 200).lacks(t, "The webhook to")
+	b.post(one, url.Values{"do": {"again"}}).want(t, 303)
+	b.eventually(at, "succeeded").want(t, 200, "active").lacks(t, gone)
+}
+
+// One whose endpoint took nothing for days is told apart from one that a person has switched off.
+func TestAWebhookThatWasGivenUp(t *testing.T) {
+	s, r := hooked(t)
+	b := s.signedIn(s.key.Secret)
+	const list = "/console/o/default/webhooks"
+	at := b.post(list, url.Values{"url": {r.URL}, "signature": {"v1"}}).want(t, 200).linked(t, "/webhooks/whk_")
+	if err := s.store.Update(t.Context(), func(w port.Writer) error {
+		all, err := w.Webhooks(t.Context(), s.key.Org)
+		if err != nil {
+			return err
+		}
+		all[0].Enabled, all[0].Reason = false, webhook.ReasonFailing
+		return w.PutWebhook(t.Context(), all[0])
+	}); err != nil {
+		t.Fatal(err)
+	}
+	const days = "it took nothing for days"
+	b.get("/console/o/default").want(t, 200, "The webhook to "+r.Network()+" is disabled: "+days)
+	b.get(list).want(t, 200, days).proper(t)
+	a := b.get(at).want(t, 200, "disabled", days)
+	a.proper(t)
+	a.lacks(t, "it is gone")
+}
+
+// An address that the configuration allows at other ports is refused for its port: nobody looks for the fault in its address.
+func TestAWebhookToAPortThatIsNotAllowed(t *testing.T) {
+	r := webhooktest.New(t)
+	s := serve(t, nil, whole, func(s *server, c *engine.Config) {
+		made, err := sender.New(sender.Options{Private: []string{"127.0.0.0/8", "[::1]"}})
+		if err != nil {
+			s.Fatal(err)
+		}
+		c.Events.Sender, c.Events.HTTP, c.Sealing = made, true, []seal.Key{seal.NewKey()}
+	})
+	b := s.signedIn(s.key.Secret)
+	at := b.post("/console/o/default/webhooks", url.Values{"url": {r.URL}, "signature": {"v1"}}).want(t, 200).
+		linked(t, "/webhooks/whk_")
+	b.post(at, url.Values{"do": {"test"}}).want(t, 200, "The test did not arrive", "its port is not allowed at its address").
+		lacks(t, "not a public one")
+	if len(r.Taken())+r.Refused() != 0 {
+		t.Error("something came")
+	}
 }
 
 // Who may only read sees webhooks, is offered nothing that changes them, and is refused what the address says.

@@ -129,7 +129,7 @@ func headerInfo(name string) (text string, schema *jsonschema.Schema) {
 		return "The content hash in quotes, for If-None-Match.", s
 	case "Preference-Applied":
 		s := str()
-		s.Const = "respond-async"
+		s.Enum = []any{"respond-async", "searchable=soon"}
 		return "The preference that was followed (RFC 7240).", s
 	case "Idempotent-Replayed":
 		s := str()

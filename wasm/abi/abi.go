@@ -5,7 +5,7 @@ import "fmt"
 // The version this code speaks. A module of another major is refused.
 const (
 	Major = 1
-	Minor = 2
+	Minor = 3
 
 	MinorSettings = 2 // since it manifests may declare settings
 )
@@ -15,7 +15,7 @@ func Version(v uint32) (major, minor int) { return int(v >> 16), int(v & 0xFFFF)
 
 // The modules that a guest may import from.
 const (
-	Module        = "mneme"                  // assets, log, emit, poll
+	Module        = "mneme"                  // assets, tokenizers, log, emit, poll
 	ModuleTensors = "mneme_nn"               // optional tensor operations
 	ModuleWASI    = "wasi_snapshot_preview1" // for languages that need it
 )
@@ -89,6 +89,14 @@ const (
 	frameVersion  = 1
 )
 
+// What tokenize and token_id answer beside a number of tokens or a token.
+const (
+	TokenizeInvalid = 1<<32 - 1 // the text is not UTF-8; token_id: there is no such token
+	TokenizeBad     = 1<<32 - 2 // a handle or pointer is wrong
+	TokenizeStopped = 1<<32 - 3 // give up, as poll says
+	TokenizeFailed  = 1<<32 - 4 // the tokenizer's pattern takes too long on this text
+)
+
 // Pack joins a pointer and a length as the module's functions return them.
 func Pack(ptr, n uint32) uint64 { return uint64(ptr)<<32 | uint64(n) }
 
@@ -101,16 +109,17 @@ type Capability string
 
 // The capabilities. None reaches outside the process.
 const (
-	CapabilityAssets  Capability = "assets"  // asset_size, asset_read
-	CapabilityLog     Capability = "log"     // log
-	CapabilityEmit    Capability = "emit"    // emit
-	CapabilityTensors Capability = "tensors" // everything of mneme_nn
-	CapabilityWASI    Capability = "wasi"    // WASI preview 1, without files, network, arguments or a real clock
+	CapabilityAssets     Capability = "assets"     // asset_size, asset_read
+	CapabilityTokenizers Capability = "tokenizers" // tokenizer_open, tokenize, token_id
+	CapabilityLog        Capability = "log"        // log
+	CapabilityEmit       Capability = "emit"       // emit
+	CapabilityTensors    Capability = "tensors"    // everything of mneme_nn
+	CapabilityWASI       Capability = "wasi"       // WASI preview 1, without files, network, arguments or a real clock
 )
 
 // Capabilities lists every capability.
 func Capabilities() []Capability {
-	return []Capability{CapabilityAssets, CapabilityLog, CapabilityEmit, CapabilityTensors, CapabilityWASI}
+	return []Capability{CapabilityAssets, CapabilityTokenizers, CapabilityLog, CapabilityEmit, CapabilityTensors, CapabilityWASI}
 }
 
 // CapabilityOf is the capability that an import belongs to: "" for poll, which
@@ -122,6 +131,8 @@ func CapabilityOf(module, name string) (Capability, bool) {
 		switch name {
 		case "asset_size", "asset_read":
 			return CapabilityAssets, true
+		case "tokenizer_open", "tokenize", "token_id":
+			return CapabilityTokenizers, true
 		case "log":
 			return CapabilityLog, true
 		case "emit":

@@ -37,8 +37,12 @@ func hostile(t testing.TB, way host.Interrupt) host.Module {
 	for i := range weights {
 		weights[i] = 1
 	}
+	const model = `"model":{"type":"WordPiece","unk_token":"?","vocab":{"?":0,"a":1,"##b":2,"b":3}}`
 	return host.Module{Wasm: b, Config: []byte("{}"), Interrupt: way,
-		Assets: map[string][]byte{"secret": []byte("secret"), "layer.weight": weights, "layer.scale": ones,
+		Assets: map[string][]byte{"words": []byte(`{"pre_tokenizer":{"type":"WhitespaceSplit"},` + model + `}`),
+			"slow": []byte(`{"pre_tokenizer":{"type":"Split","behavior":"Isolated","pattern":{"Regex":"a*a*a*a*a*b"}},` +
+				model + `}`),
+			"secret": []byte("secret"), "layer.weight": weights, "layer.scale": ones,
 			"layer.bias": make([]byte, 64)}}
 }
 
@@ -321,7 +325,7 @@ func TestCallTimeout(t *testing.T) {
 	for text, way := range map[string]host.Interrupt{"loop": host.Enforced, "poll": host.Cooperative, "spin": host.Cooperative} {
 		t.Run(text, func(t *testing.T) {
 			limit := time.Second
-			if text == "spin" { // about a second long
+			if text == "spin" { // a second long at least
 				limit = 300 * time.Millisecond
 				// A collection would wait for the module, and everything for the collection.
 				defer debug.SetGCPercent(debug.SetGCPercent(-1))

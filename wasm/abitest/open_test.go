@@ -21,7 +21,7 @@ func source(t testing.TB, name string) host.Module {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return host.Module{Wasm: s.Wasm, Config: s.Config, Assets: s.Assets, Interrupt: host.Cooperative,
+	return host.Module{Wasm: s.Wasm, Config: s.Defaults().Config, Assets: s.Assets, Interrupt: host.Cooperative,
 		Info: port.ModelInfo{Name: s.Name, Version: s.Version, Licence: s.Licence, Languages: s.Languages}}
 }
 

@@ -110,20 +110,22 @@ func (o Options) withDefaults() Options {
 // worker serves queries alone: a query never waits for a batch to end. And one
 // serves an organization that has none while the others are busy for others.
 type Model struct {
-	module  Module
-	options Options
-	info    port.ModelInfo
-	claims  claims
-	vocab   uint32       // sparse terms are below it
-	unit    bool         // it claims vectors of unit length
-	counts  bool         // it counts tokens
-	ids     bool         // it gives token ids
-	room    atomic.Int32 // of a query in a reranker's window; 0: not known yet
-	runtime wazero.Runtime
-	cache   wazero.CompilationCache
-	code    wazero.CompiledModule
-	tensors *tensors
-	secrets secrets
+	module   Module
+	options  Options
+	info     port.ModelInfo
+	claims   claims
+	vocab    uint32       // sparse terms are below it
+	unit     bool         // it claims vectors of unit length
+	counts   bool         // it counts tokens
+	ids      bool         // it gives token ids
+	room     atomic.Int32 // of a query in a reranker's window; 0: not known yet
+	runtime  wazero.Runtime
+	compiler *compiler
+	code     wazero.CompiledModule
+	tensors  *tensors
+	secrets  secrets
+
+	tokenizers tokenizers
 
 	queue         *queue
 	pool          sync.Mutex // guards workers
@@ -234,16 +236,16 @@ func Open(ctx context.Context, module Module, options Options) (*Model, error) {
 func (m *Model) open(ctx context.Context) error {
 	o := m.options
 	var err error
-	if o.CacheDir == "" {
-		m.cache = wazero.NewCompilationCache()
-	} else if m.cache, err = wazero.NewCompilationCacheWithDir(o.CacheDir); err != nil {
+	if m.compiler, err = o.Shared.compiler(o.CacheDir); err != nil {
 		o.Log.Warn("compile cache unusable", "dir", o.CacheDir, "error", err)
-		m.cache = wazero.NewCompilationCache()
+		if m.compiler, err = o.Shared.compiler(""); err != nil {
+			return err
+		}
 	}
 	m.runtime = wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().
 		WithCoreFeatures(api.CoreFeaturesV2).
 		WithMemoryLimitPages(uint32(o.MemoryMB)*16).
-		WithCompilationCache(m.cache).
+		WithCompilationCache(m.compiler.cache).
 		WithCloseOnContextDone(m.module.Interrupt == Enforced))
 	if _, err := wasi_snapshot_preview1.Instantiate(ctx, m.runtime); err != nil {
 		return err
@@ -435,8 +437,8 @@ func (m *Model) releaseRuntime() error {
 	if m.runtime != nil {
 		errs = append(errs, m.runtime.Close(ctx))
 	}
-	if m.cache != nil {
-		errs = append(errs, m.cache.Close(ctx))
+	if m.compiler != nil {
+		errs = append(errs, m.options.Shared.leave(ctx, m.compiler))
 	}
 	if m.tensors != nil {
 		m.tensors.close()

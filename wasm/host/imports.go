@@ -30,7 +30,7 @@ func (m *Model) bindImports(ctx context.Context) error {
 		return b, ok
 	}
 	levels := []slog.Level{slog.LevelDebug, slog.LevelInfo, slog.LevelWarn, slog.LevelError}
-	_, err := m.runtime.NewHostModuleBuilder(abi.Module).
+	_, err := m.bindTokenizers(m.runtime.NewHostModuleBuilder(abi.Module), asset).
 		NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(func(_ context.Context, mod api.Module, stack []uint64) {
 		b, ok := asset(mod, stack[0], stack[1])
 		if stack[0] = uint64(len(b)); !ok {

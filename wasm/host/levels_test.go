@@ -9,11 +9,18 @@ import (
 	"github.com/mnemehq/mneme/wasm/host"
 )
 
-// TestTilesGiveTheSameVectors embeds texts of several lengths on AVX-512 and on AMX: not
-// a bit differs, so that machines of both kinds may write one index.
-func TestTilesGiveTheSameVectors(t *testing.T) {
-	if _, err := simd.At(simd.AMX); err != nil {
-		t.Skip(err)
+// TestLevelsGiveTheSameVectors embeds texts of several lengths with AMX as with AVX-512
+// and with AVX-VNNI as with AVX2: not a bit differs, so that machines of both kinds may
+// write one index.
+func TestLevelsGiveTheSameVectors(t *testing.T) {
+	for level, like := range map[simd.Level]simd.Level{simd.AMX: simd.AVX512, simd.AVXVNNI: simd.AVX2} {
+		t.Run(level.String(), func(t *testing.T) { sameVectors(t, level, like) })
+	}
+}
+
+func sameVectors(t *testing.T, level, like simd.Level) {
+	if _, err := simd.At(level); err != nil {
+		t.Skipf("vectors are not compared: %v", err)
 	}
 	texts := []string{"a", ofTokens(12), ofTokens(37), ofTokens(128), "The quick brown fox jumps over the lazy dog, 1,234 times.",
 		ofTokens(300)}
@@ -29,11 +36,11 @@ func TestTilesGiveTheSameVectors(t *testing.T) {
 		}
 		return rows
 	}
-	want, got := vectors(simd.AVX512), vectors(simd.AMX)
+	want, got := vectors(like), vectors(level)
 	for i := range want {
 		for j, v := range want[i] {
 			if math.Float32bits(v) != math.Float32bits(got[i][j]) {
-				t.Fatalf("text %d, value %d: %g on AMX, %g on AVX-512", i, j, got[i][j], v)
+				t.Fatalf("text %d, value %d: %g with %s, %g with %s", i, j, got[i][j], level, v, like)
 			}
 		}
 	}

@@ -2,10 +2,14 @@ package host
 
 import (
 	"bytes"
+	"context"
+	"crypto/sha256"
 	"runtime"
 	"slices"
 	"sync"
 	"unsafe"
+
+	"github.com/tetratelabs/wazero"
 
 	"github.com/mnemehq/mneme/core/fair"
 	"github.com/mnemehq/mneme/core/simd"
@@ -13,19 +17,75 @@ import (
 
 // Shared is what the models of one process have in common. Layers of the same
 // bytes are packed and held once, so that a second model over the weights of
-// the first takes no memory for them; and all take turns on the processors, so
-// that passages of every model give way to the queries and scores of all. Hand one to
-// all models through Options. Safe for concurrent use.
+// the first takes no memory for them; modules of the same bytes are compiled
+// once; and all take turns on the processors, so that passages of every model
+// give way to the queries and scores of all. Hand one to all models through
+// Options. Safe for concurrent use.
 type Shared struct {
 	processors *fair.Scheduler
 
 	mu     sync.Mutex
 	layers map[shape][]*sharedLayer
+	code   map[string]*compiler // by the folder that keeps it; "": none does
 }
 
 // NewShared makes what models have in common on a machine of GOMAXPROCS processors.
 func NewShared() *Shared {
-	return &Shared{processors: fair.New(runtime.GOMAXPROCS(0)), layers: map[shape][]*sharedLayer{}}
+	return &Shared{processors: fair.New(runtime.GOMAXPROCS(0)), layers: map[shape][]*sharedLayer{},
+		code: map[string]*compiler{}}
+}
+
+// compiler keeps what models have compiled. Modules of the same bytes, as all our own models are, are
+// compiled once and their code is held once: a start that compiles each takes several times as long.
+type compiler struct {
+	cache wazero.CompilationCache
+	dir   string
+	users int // models; the last one closes the cache
+
+	mu    sync.Mutex
+	turns map[[sha256.Size]byte]*sync.Mutex
+}
+
+// compiler is where a model finds what others have compiled. It is given back once, with leave.
+func (s *Shared) compiler(dir string) (*compiler, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.code[dir]
+	if c == nil {
+		c = &compiler{dir: dir, turns: map[[sha256.Size]byte]*sync.Mutex{}}
+		if dir == "" {
+			c.cache = wazero.NewCompilationCache()
+		} else {
+			var err error
+			if c.cache, err = wazero.NewCompilationCacheWithDir(dir); err != nil {
+				return nil, err
+			}
+		}
+		s.code[dir] = c
+	}
+	c.users++
+	return c, nil
+}
+
+func (s *Shared) leave(ctx context.Context, c *compiler) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c.users--; c.users > 0 {
+		return nil
+	}
+	delete(s.code, c.dir)
+	return c.cache.Close(ctx)
+}
+
+// turn is held while a module is compiled: the cache has no place for those who wait for the same one.
+func (c *compiler) turn(wasm []byte) *sync.Mutex {
+	sum := sha256.Sum256(wasm)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.turns[sum] == nil {
+		c.turns[sum] = new(sync.Mutex)
+	}
+	return c.turns[sum]
 }
 
 type shape struct {

@@ -48,8 +48,10 @@ func (m *Model) compile(ctx context.Context) error {
 		err  error
 	}
 	done := make(chan compiled, 1)
-	runtime := m.runtime
+	runtime, turn := m.runtime, m.compiler.turn(wasm)
 	go func() {
+		turn.Lock()
+		defer turn.Unlock()
 		var code wazero.CompiledModule
 		err := cached(func() (err error) {
 			code, err = runtime.CompileModule(experimental.WithCompilationWorkers(ctx, m.options.Instances), wasm)
@@ -71,10 +73,10 @@ func (m *Model) compile(ctx context.Context) error {
 		m.code = c.code
 		return nil
 	case <-limit.C:
-		m.runtime, m.cache = nil, nil // still in use
+		m.runtime, m.compiler = nil, nil // still in use
 		return fmt.Errorf("compile: it takes longer than %s", m.options.StartTimeout)
 	case <-ctx.Done():
-		m.runtime, m.cache = nil, nil
+		m.runtime, m.compiler = nil, nil
 		return fmt.Errorf("compile: %w", ctx.Err())
 	}
 }

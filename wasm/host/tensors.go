@@ -38,11 +38,11 @@ const (
 	headWork   = 1 << 13 // beside the products of a head of a text
 	normWork   = 1 << 10 // of a row of add_norm, whatever its length
 	valueWork  = 1 << 4  // and of each of its values
-	panelCodes = 2 << 20 // values of a panel, 4 MiB of codes
+	panelCodes = 2 << 20 // values of a panel where more than rowsStep rows fit: 4 MiB of codes, under 1 MiB beside them
 	panelRows  = 1 << 14
 	rowsStep   = 48      // panels end where register blocks do, and where vectors of activations do
 	maxScratch = 4 << 20 // values beside the operands of an attention, 16 MiB
-	keptBytes  = 8 << 20 // of a workspace between operations; a larger one goes back
+	keptBytes  = 8 << 20 // of a workspace between operations; a larger one, of a long attention, is left to the collector
 )
 
 // precision of the activations of linear layers.

@@ -15,7 +15,8 @@ import (
 // everybody gives way to a query of its own organization and to whatever another one
 // asks, of its own model or one that shares with it. It goes on when they are done.
 func TestGiveWay(t *testing.T) {
-	shared := &Shared{processors: fair.New(1), layers: map[shape][]*sharedLayer{}}
+	shared := NewShared()
+	shared.processors = fair.New(1)
 	opened := func() *Model {
 		module := hostileModule(t)
 		module.Interrupt = Cooperative

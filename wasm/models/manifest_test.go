@@ -130,7 +130,7 @@ func TestManifestRefused(t *testing.T) {
 		`{"module": {"path": "a"}} x`:       {"behind the object"},
 		`{"module": {"path": "a"}, "x": 1}`: {`unknown field "x"`},
 		`{"abi": "2.0", "memory_mb": 9999, "capabilities": ["files"], "assets": [{"path": "../a"}, {"path": "../a"}]}`: {
-			"module: must name", "needs 2.0", "memory_mb: 9999", `no "files"; there are [assets log`, `"../a" twice`,
+			"module: must name", "needs 2.0", "memory_mb: 9999", `no "files"; there are [assets tokenizers log`, `"../a" twice`,
 			`"../a" leaves`},
 		`{"module": {"path": "/a"}, "abi": "1.99"}`: {`"/a" leaves`, "needs 1.99"},
 		`{"module": {"path": "a"}, "abi": "one"}`:   {`"one" is no version`},

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/mnemehq/mneme/wasm/abi"
@@ -138,6 +139,45 @@ func fromFile(f *pack.File, size int) (Source, error) {
 		return Source{}, err
 	}
 	c := f.Config
-	return Source{Wasm: encoder.Module(), Config: config, Assets: f.Assets(), Task: c.Does(), Bytes: size, Trusted: true,
-		Name: c.Name, Version: c.Version, Licence: c.Licence, Languages: c.Languages}, nil
+	module := encoder.Module()
+	var settings map[string]Setting
+	switch {
+	case c.Format == 3:
+		module = encoder.General()
+		if settings, config, err = packSettings(c, config); err != nil {
+			return Source{}, err
+		}
+	case c.Hosted():
+		module = encoder.Hosted()
+	}
+	return Source{Wasm: module, Config: config, Assets: f.Assets(), Task: c.Does(), Bytes: size, Trusted: true,
+		Settings: settings, Name: c.Name, Version: c.Version, Licence: c.Licence, Languages: c.Languages}, nil
+}
+
+// packSettings are what an operator may set of an embedder of format 3, with what the pack says as defaults, and its
+// configuration without them. Each makes another model.
+func packSettings(c pack.Config, config []byte) (map[string]Setting, []byte, error) {
+	if c.Does() != pack.Embedding {
+		return nil, config, nil
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(config, &members); err != nil {
+		return nil, nil, err
+	}
+	whole := c
+	whole.Dimensions = 0
+	least, most := float64(pack.MinDimensions), float64(whole.Width())
+	settings := map[string]Setting{
+		"dimensions": {Type: SettingInteger, Minimum: &least, Maximum: &most, Default: json.RawMessage(strconv.Itoa(c.Width())),
+			Description: "how many of a vector's first values are kept; for models that were trained to be cut"},
+	}
+	for name, texts := range map[string]string{"query_prefix": "queries", "passage_prefix": "passages"} {
+		settings[name] = Setting{Type: SettingString, MaxLength: pack.MaxPrefix, Default: members[name],
+			Description: "put before " + texts}
+	}
+	for name := range settings {
+		delete(members, name)
+	}
+	config, err := json.Marshal(members)
+	return settings, config, err
 }

@@ -75,7 +75,7 @@ func TestManifestSchema(t *testing.T) {
 	setting := func(s string) string { return module + `"settings": {"a": ` + s + `}}` }
 	for _, bad := range []string{
 		`{}`, `[]`, `{"module": {}}`, module + `"x": 1}`, module + `"abi": "1"}`, module + `"abi": "2.0"}`,
-		module + `"abi": "1.3"}`,
+		module + `"abi": "1.4"}`,
 		module + `"memory_mb": 4097}`, module + `"memory_mb": -1}`, module + `"memory_mb": "1"}`,
 		module + `"capabilities": ["files"]}`,
 		`{"module": {"path": "/m.wasm"}}`, `{"module": {"path": "m", "size": 1}}`, module + `"languages": "en"}`,

@@ -3,12 +3,15 @@ package analysis
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/mnemehq/mneme/core/port"
 )
 
 // MaxTerm is the length in bytes at which a word is cut; a longer identifier is
@@ -32,6 +35,7 @@ type Token struct {
 	Extra      bool // stands beside other tokens of the same place; not part of the text's length
 	Part       bool // a character of a longer run, indexed for queries of one character; queries leave it out
 	stop       bool // a function word; of queries only
+	guess      bool // of a language that nothing tells of; of queries only
 }
 
 // Analyzer is safe for concurrent use.
@@ -76,7 +80,7 @@ func New(s Stemmer, codes ...string) (*Analyzer, error) {
 // Version changes whenever the same text gives other terms than before; an
 // index built with another version is rebuilt.
 func (a *Analyzer) Version() string {
-	version := "2-" + string(a.stemmer)
+	version := "3-" + string(a.stemmer)
 	for l, t := range tongues[inEnglish+1:] {
 		if a.known.has(inEnglish + 1 + language(l)) {
 			version += "-" + t.code
@@ -157,17 +161,21 @@ type Scanner struct {
 	a      *Analyzer
 	emit   func(Token)
 	text   string
-	likely []language // of the text, the likeliest first
-	forms  [3][]byte  // of the word at hand, one for each
+	told   language      // that the text is said to be in, inEnglish if none is
+	likely []language    // of the text, the likeliest first
+	forms  [latin][]byte // of the word at hand, one for each
 	buf    []byte
 	whole  []byte
 	native []byte
 	parts  []span
 
-	marks   bool     // function words get Token.stop
-	of      language // of the word at hand
-	stopped bool     // it is a function word
-	beside  bool     // its other forms come, which are one where the first is
+	question bool     // the text is a query
+	marks    bool     // function words get Token.stop
+	of       language // of the word at hand
+	stopped  bool     // it is a function word
+	beside   bool     // its other forms come, which are one where the first is
+	guess    bool     // the form at hand is of a language beyond sure
+	sure     int      // so many of likely are told
 }
 
 type span struct {
@@ -178,14 +186,36 @@ type span struct {
 // Scanner makes a scanner that hands tokens to emit.
 func (a *Analyzer) Scanner(emit func(Token)) *Scanner { return &Scanner{a: a, emit: emit} }
 
-// Scan emits the tokens of a text in order of appearance.
-func (s *Scanner) Scan(text string) {
-	likely, n := s.a.tell(text)
-	s.scan(text, likely[:n])
+// Scan emits the tokens of a text in order of appearance. Where its language is said, that is
+// taken, whatever the text looks like; a language that is none of port.Languages is not said.
+func (s *Scanner) Scan(w port.Wording) {
+	said, ok := byCode(w.Language)
+	if !ok || s.a.stemmer != Porter2 {
+		s.told = inEnglish
+		if s.question {
+			var likely []language
+			likely, s.sure = s.a.tellQuery(w.Text)
+			s.scan(w.Text, likely)
+			return
+		}
+		likely, n := s.a.tell(w.Text)
+		s.scan(w.Text, likely[:n])
+		return
+	}
+	s.told, s.sure = said, 2
+	switch {
+	case said == inEnglish || said >= latin: // Latin words in it
+		s.scan(w.Text, []language{inEnglish})
+	default:
+		s.scan(w.Text, []language{said, inEnglish})
+	}
 }
 
 func (s *Scanner) scan(text string, likely []language) {
 	s.text, s.likely, s.of = text, likely, likely[0]
+	if !s.question {
+		s.sure = len(likely)
+	}
 	for i := 0; i < len(text); {
 		c, size := s.at(i)
 		switch c {
@@ -430,20 +460,20 @@ func (s *Scanner) term(w span, extra bool) {
 			form = s.stem(l, s.buf)
 		}
 		s.forms[i] = append(s.forms[i][:0], form...)
-		if i > 0 && bytes.Equal(s.forms[i], s.forms[0]) || i > 1 && bytes.Equal(s.forms[i], s.forms[1]) {
+		if slices.ContainsFunc(s.forms[:i], func(f []byte) bool { return bytes.Equal(f, s.forms[i]) }) {
 			continue
 		}
-		s.beside = i > 0
+		s.beside, s.guess = i > 0, i >= s.sure
 		s.put(s.forms[i], w.start, w.end, extra || i > 0)
 	}
-	s.beside = false
+	s.beside, s.guess = false, false
 }
 
 // byScript emits a word whose script tells its language; false: it does not.
 func (s *Scanner) byScript(w span, extra bool) bool {
 	first, _ := utf8.DecodeRuneInString(s.text[w.start:])
 	l, ok := byScript(first)
-	if !ok || !s.a.known.has(l) {
+	if !ok || !s.a.known.has(l) && l != s.told {
 		return false
 	}
 	s.of = l
@@ -460,12 +490,19 @@ func (s *Scanner) lower(l language, w span) []byte {
 		raw = norm.NFC.String(raw)
 	}
 	for _, r := range raw {
-		if l == inTurkish {
+		switch {
+		case l == inTurkish:
 			r = unicode.TurkishCase.ToLower(r)
+		case l >= latin && dropped(r): // stress, vowels and nukta that few write
+			continue
 		}
-		s.native = utf8.AppendRune(s.native, unicode.ToLower(r))
+		r = unicode.ToLower(r)
+		if to, ok := spelled[r]; ok && l >= latin {
+			r = to
+		}
+		s.native = utf8.AppendRune(s.native, r)
 	}
-	return s.native
+	return plainer(l, s.native)
 }
 
 // acronyms reports an acronym's plural: PDFs.
@@ -515,7 +552,7 @@ func (s *Scanner) put(term []byte, start, end int, extra bool) {
 	if s.marks && !s.beside {
 		s.stopped = s.a.stops[s.of]()[string(term)]
 	}
-	s.emit(Token{Term: term, Start: start, End: end, Extra: extra, stop: s.stopped})
+	s.emit(Token{Term: term, Start: start, End: end, Extra: extra, stop: s.stopped, guess: s.guess})
 }
 
 // grams emits the bigrams of the run at i and returns the place after it.

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"bytes"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -92,21 +93,31 @@ func Languages() []string {
 
 // Knows reports whether words of a language can be reduced; those of English can.
 func Knows(code string) bool {
-	return slices.ContainsFunc(tongues[:], func(t tongue) bool { return t.code == code })
+	_, ok := byCode(code)
+	return ok
+}
+
+// byCode finds a language.
+func byCode(code string) (language, bool) {
+	l := slices.IndexFunc(tongues[:], func(t tongue) bool { return t.code == code })
+	return language(max(l, 0)), l >= 0
 }
 
 // parseLanguages is a set of codes, with English.
 func parseLanguages(codes []string) (s set, err error) {
 	s = 1 << inEnglish
 	for _, code := range codes {
-		l := slices.IndexFunc(tongues[:], func(t tongue) bool { return t.code == code })
-		if l < 0 {
+		l, ok := byCode(code)
+		if !ok {
 			return 0, fmt.Errorf("analysis: language %q: want some of en, %s", code, strings.Join(Languages(), ", "))
 		}
 		s |= 1 << l
 	}
 	return s, nil
 }
+
+// ambiguous marks a word of English that is one of another language, too: "was", "die".
+const ambiguous set = 1 << languages
 
 // evidence gives, for each function word, how much it speaks for which languages.
 var evidence = sync.OnceValue(func() map[string]set {
@@ -120,8 +131,8 @@ var evidence = sync.OnceValue(func() map[string]set {
 	}
 	// What English has too speaks for nothing else, since English is what a text is taken for.
 	for w, of := range out {
-		if of.has(inEnglish) {
-			out[w] = 1 << inEnglish
+		if of.has(inEnglish) && of.len() > 1 {
+			out[w] = 1<<inEnglish | ambiguous
 		}
 	}
 	return out
@@ -129,6 +140,9 @@ var evidence = sync.OnceValue(func() map[string]set {
 
 // Of a text so many words are looked at, which tell its language: chunks are of one.
 const wordsTold = 200
+
+// Questions of so many words at most are tried in every language where nothing tells theirs.
+const shortQuestion = 6
 
 const (
 	proof     = 1   // a word or a letter that one language alone has
@@ -144,7 +158,40 @@ func (a *Analyzer) tell(text string) (likely [3]language, n int) {
 	if a.known == 1<<inEnglish {
 		return likely, 1
 	}
-	var scores [latin]float32
+	c := a.weigh(text)
+	return a.rank(c.scores)
+}
+
+// tellQuery is tell of a query. One of a few words that neither English nor another language owns
+// a word or letter of is tried in all of them: what its words are in a language that it is not in
+// stands in few texts, and what they are in its own is what its answers are found by.
+func (a *Analyzer) tellQuery(text string) (tried []language, sure int) {
+	if a.known == 1<<inEnglish {
+		return []language{inEnglish}, 1
+	}
+	c := a.weigh(text)
+	likely, n := a.rank(c.scores)
+	out := likely[:n]
+	if out[0] != inEnglish || c.english || c.words > shortQuestion {
+		return out, n
+	}
+	for l := inEnglish + 1; l < latin; l++ {
+		if a.known.has(l) && !slices.Contains(out, l) {
+			out = append(out, l)
+		}
+	}
+	return out, n
+}
+
+// clues are what a text says of its language.
+type clues struct {
+	scores  [latin]float32
+	words   int  // that were looked at
+	english bool // it has a function word that English alone has
+}
+
+func (a *Analyzer) weigh(text string) (found clues) {
+	scores := &found.scores
 	var word [maxFunction]byte
 	var own, lettered set
 	words := 0
@@ -184,6 +231,8 @@ func (a *Analyzer) tell(text string) (likely [3]language, n int) {
 		}
 		words++
 		if of := a.evidence[string(word[:length])]; fits && of != 0 {
+			found.english = found.english || of == 1<<inEnglish
+			of &^= ambiguous
 			share := 1 / float32(of.len())
 			for l := range scores {
 				if of.has(language(l)) {
@@ -200,7 +249,8 @@ func (a *Analyzer) tell(text string) (likely [3]language, n int) {
 			scores[l] += ofALetter
 		}
 	}
-	return a.rank(scores)
+	found.words = words
+	return found
 }
 
 // rank orders the languages that the evidence allows.
@@ -282,6 +332,28 @@ func byScript(r rune) (language, bool) {
 	return 0, false
 }
 
+// spelled are letters of Russian and Arabic that many write as others, and the stemmers know the others.
+var spelled = map[rune]rune{'ё': 'е', 'ى': 'ي', 'ی': 'ي', 'ک': 'ك'}
+
+// plainer brings a word nearer to what its stemmer knows, in place where it can.
+func plainer(l language, w []byte) []byte {
+	switch l {
+	case inPortuguese: // canções, pães and mãos of canção, pão and mão
+		for _, plural := range []string{"ões", "ães", "ãos"} {
+			if stem, ok := bytes.CutSuffix(w, []byte(plural)); ok && len(stem) > 0 {
+				return append(stem, "ão"...)
+			}
+		}
+	case inArabic: // "and the", "so the"
+		for _, joined := range []string{"وال", "فال"} {
+			if bytes.HasPrefix(w, []byte(joined)) && utf8.RuneCount(w) >= 6 {
+				return w[len("و"):]
+			}
+		}
+	}
+	return w
+}
+
 // Suffixes of Hindi, the longest first; Ramanathan and Rao, A Lightweight Stemmer for Hindi, 2003.
 var hindiSuffixes = [...]string{
 	"ाएंगी", "ाएंगे", "ाऊंगी", "ाऊंगा", "ाइयां", "ाइयों", "ाएगी", "ाएगा", "ाओगी", "ाओगे", "एंगी",
@@ -291,9 +363,15 @@ var hindiSuffixes = [...]string{
 	"ता", "ां", "ों", "ें", "ो", "े", "ू", "ु", "ी", "ि", "ा",
 }
 
+// hindiSpelling brings spellings together: marks of nasals, and the nasal of a consonant's own
+// class before it, which is a letter to some and a dot to others (after HindiNormalizer of Lucene).
+var hindiSpelling = strings.NewReplacer("ँ", "ं", "न्", "ं",
+	"म्प", "ंप", "म्फ", "ंफ", "म्ब", "ंब", "म्भ", "ंभ", "ङ्क", "ंक", "ङ्ख", "ंख", "ङ्ग", "ंग", "ङ्घ", "ंघ",
+	"ञ्च", "ंच", "ञ्छ", "ंछ", "ञ्ज", "ंज", "ञ्झ", "ंझ", "ण्ट", "ंट", "ण्ठ", "ंठ", "ण्ड", "ंड", "ण्ढ", "ंढ")
+
 // hindiStem cuts the longest suffix that leaves at least two characters.
 func hindiStem(word string) string {
-	word = strings.NewReplacer("ँ", "ं", "\u093c", "").Replace(word)
+	word = hindiSpelling.Replace(word)
 	for _, s := range hindiSuffixes {
 		if stem, ok := strings.CutSuffix(word, s); ok && utf8.RuneCountInString(stem) >= 2 {
 			return stem

@@ -1,8 +1,12 @@
 package analysis
 
 import (
+	"os"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mnemehq/mneme/core/port"
 )
 
 // questions are short ones, as people type them, the last ones without a question word.
@@ -89,6 +93,39 @@ func TestQuestionsAreTold(t *testing.T) {
 	}
 }
 
+// TestFreshQuestionsAreTold counts the same of questions that nothing was chosen by. Each has to be
+// tried in its own language.
+func TestFreshQuestionsAreTold(t *testing.T) {
+	a, err := New(Porter2, Languages()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked, first, english := 0, 0, 0
+	for l := range latin {
+		data, err := os.ReadFile("testdata/questions/" + tongues[l].code + ".txt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(data)) {
+			q, _, _ := strings.Cut(line, " | ")
+			likely, _ := a.tellQuery(q)
+			asked++
+			switch {
+			case likely[0] == l:
+				first++
+			case !slices.Contains(likely, l):
+				t.Errorf("%s: %q is taken for %s alone", tongues[l].code, q, tongues[likely[0]].code)
+			case likely[0] == inEnglish:
+				english++
+			}
+		}
+	}
+	t.Logf("%d of %d questions are told, %d of the others are taken for English", first, asked, english)
+	if first < 101 || first+english < 176 {
+		t.Errorf("%d of %d questions are told, %d of the others are taken for English", first, asked, english)
+	}
+}
+
 // A function word that is longer than those that are looked at would never be found.
 func TestFunctionWordsAreFound(t *testing.T) {
 	for _, known := range tongues[:latin] {
@@ -114,7 +151,7 @@ func BenchmarkLanguages(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				s.Scan(text)
+				s.Scan(port.Wording{Text: text})
 			}
 		})
 	}

@@ -11,7 +11,7 @@ import (
 // rising order, whole characters each. Words that overlap, such as an identifier
 // and its parts or the bigrams of a run, are one span. Of more than
 // port.MaxSpans the first are given.
-func (a *Analyzer) Spans(terms []QueryTerm, text string) []port.Span {
+func (a *Analyzer) Spans(terms []QueryTerm, text port.Wording) []port.Span {
 	wanted := make(map[string]bool, len(terms))
 	for _, t := range terms {
 		wanted[t.Term] = true

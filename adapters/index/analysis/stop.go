@@ -99,6 +99,7 @@ var ve veya ya yani yapılan yine yok zaten`
 func (a *Analyzer) stopTerms(l language) map[string]bool {
 	out := map[string]bool{}
 	s := a.Scanner(func(t Token) { out[string(t.Term)] = true })
+	s.told = l
 	for w := range strings.FieldsSeq(tongues[l].function) {
 		s.scan(w, []language{l})
 	}

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -70,6 +71,8 @@ type builder struct {
 	kernels simd.Kernels
 	weights []float32
 	scan    *analysis.Scanner
+	// language is that of the texts; "": each tells its own.
+	language string
 
 	terms map[string]uint32
 	names []string
@@ -182,7 +185,7 @@ func (b *builder) build(changes []port.IndexChange, dim int) (*segment, error) {
 		for i := range c.Entries {
 			e := &c.Entries[i]
 			b.words = 0
-			b.scan.Scan(e.Text)
+			b.scan.Scan(port.Wording{Text: e.Text, Language: b.language})
 			words := min(b.words, maxPayload)
 			owner, number = append(owner, uint32(d)), append(number, uint32(e.Chunk))
 			length, times = append(length, uint16(words)), append(times, e.Time)
@@ -225,7 +228,9 @@ func (b *builder) build(changes []port.IndexChange, dim int) (*segment, error) {
 		w.section(secTime, raw(times))
 	}
 	if dim > 0 {
-		b.vectors(w, sorted, n, dim)
+		if err := b.vectors(w, sorted, n, dim); err != nil {
+			return nil, err
+		}
 	}
 
 	// Keyword postings: a counting sort by term keeps chunks rising.
@@ -288,7 +293,7 @@ func (b *builder) build(changes []port.IndexChange, dim int) (*segment, error) {
 }
 
 // vectors writes the codes of all chunks.
-func (b *builder) vectors(w *imageWriter, sorted []*port.IndexChange, n, dim int) {
+func (b *builder) vectors(w *imageWriter, sorted []*port.IndexChange, n, dim int) error {
 	scale := make([]float32, 0, n)
 	code, residue := make([]int8, n*dim), make([]int8, n*dim)
 	i := 0
@@ -306,11 +311,9 @@ func (b *builder) vectors(w *imageWriter, sorted []*port.IndexChange, n, dim int
 	w.section(secScale, raw(scale))
 	w.section(secCode, raw(code))
 	w.section(secResidual, raw(residue))
-	writeCoarse(w, n, dim, func(do func([]int8, float32)) {
-		for i, step := range scale {
-			do(code[i*dim:(i+1)*dim], step)
-		}
-	})
+	return writeCoarse(context.Background(), b.kernels, w, vectorRows{n, dim, func(i int) ([]int8, float32) {
+		return code[i*dim : (i+1)*dim], scale[i]
+	}})
 }
 
 // quantize codes v in two steps: v[i] ≈ step*(code[i] + residue[i]/residualSteps).

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -26,48 +27,72 @@ const (
 	coarseLimit  = 1e30 // of what is kept with a row, so that scores stay numbers
 )
 
-// codes calls do with the int8 code and step of each chunk.
-type codes func(do func(code []int8, step float32))
+// vectorRows are the int8 codes of some chunks. A step of 0: no vector.
+type vectorRows struct {
+	n, dim int
+	at     func(i int) (code []int8, step float32)
+}
 
-// writeCoarse writes the sections of the coarse codes of n chunks. Small
-// segments go without: they are soon merged, and cost no time to scan.
-func writeCoarse(w *imageWriter, n, dim int, each codes) {
-	if n < coarseLeast {
-		return
+// spread are at most about m evenly spread rows that have a vector.
+func (v vectorRows) spread(m int) (rows []uint32) {
+	for i := 0; i < v.n; i += max((v.n+m-1)/m, 1) {
+		if _, step := v.at(i); step != 0 {
+			rows = append(rows, uint32(i))
+		}
 	}
-	centre := centreOf(n, dim, each)
+	return rows
+}
+
+// writeCoarse writes the sections of the coarse codes, in cells where the segment is a large file. Small segments go
+// without codes: they are soon merged, and cost no time to scan.
+func writeCoarse(ctx context.Context, k simd.Kernels, w *imageWriter, rows vectorRows) error {
+	if rows.n < coarseLeast {
+		return nil
+	}
+	centre := centreOf(rows)
 	w.section(secCentre, raw(centre))
-	terms := make([]float32, 0, 2*n)
-	w.begin(secCoarse)
 	e := newCoarseEncoder(centre)
-	buf := make([]byte, 0, 64*simd.NibbleBytes(dim))
-	each(func(code []int8, step float32) {
-		row, scale, bias := e.encode(code, step)
+	ordinal := func(i int) int { return i }
+	if w.file && rows.n >= cellsLeast {
+		c, err := findCells(ctx, k, rows)
+		if err != nil {
+			return err
+		}
+		if c != nil {
+			c.write(k, w, rows, e)
+			ordinal = func(i int) int { return int(c.rows[i]) }
+		}
+	}
+	terms := make([]float32, 0, 2*rows.n)
+	w.begin(secCoarse)
+	buf := make([]byte, 0, 64*simd.NibbleBytes(rows.dim))
+	for i := range rows.n {
+		row, scale, bias := e.encode(rows.at(ordinal(i)))
 		terms = append(terms, scale, bias)
 		if buf = append(buf, row...); len(buf) == cap(buf) {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 			_, _ = w.Write(buf) // w keeps the error
 			buf = buf[:0]
 		}
-	})
+	}
 	_, _ = w.Write(buf)
 	w.section(secCoarseTerm, raw(terms))
+	return nil
 }
 
 // centreOf is the mean of evenly spread rows.
-func centreOf(n, dim int, each codes) []float32 {
-	sum, rows, at := make([]float32, dim), 0, 0
-	every := (n + centreSample - 1) / centreSample
-	each(func(code []int8, step float32) {
-		if at++; step == 0 || (at-1)%every != 0 {
-			return
+func centreOf(rows vectorRows) []float32 {
+	sum, n := make([]float32, rows.dim), 0
+	for i := 0; i < rows.n; i += (rows.n + centreSample - 1) / centreSample {
+		if code, step := rows.at(i); step != 0 {
+			addRow(sum, code, step)
+			n++
 		}
-		rows++
-		for i, c := range code {
-			sum[i] += step * float32(c)
-		}
-	})
+	}
 	for i, s := range sum {
-		sum[i] = clampCoarse(float64(s) / float64(max(rows, 1)))
+		sum[i] = clampCoarse(float64(s) / float64(max(n, 1)))
 	}
 	return sum
 }
@@ -130,6 +155,12 @@ type coarseQuery struct {
 	codes      simd.NibbleQuery
 	step       float32
 	zero, base float32
+}
+
+// score is the estimate of a product by a row's code, from the dot product of both codes and the row's terms.
+func (q *coarseQuery) score(dot int32, terms []float32) float32 {
+	_ = terms[1]
+	return q.base + terms[1] + (float32(dot)-q.zero)*q.step*terms[0]
 }
 
 // normalized is v at length 1.
@@ -197,14 +228,18 @@ func (s *selection) offer(f candidate) {
 	}
 }
 
-// scan offers the rows at.. of a segment, of those in set, with the score that
-// their coarse codes give.
-func (s *selection) scan(dots []int32, q coarseQuery, terms []float32, seg, at uint32, set bitset) {
+// scan offers the rows at.. of a segment, or those that rows names, of those in set, with the score that their coarse
+// codes give.
+func (s *selection) scan(dots []int32, q coarseQuery, terms []float32, seg, at uint32, rows []uint32, set bitset) {
 	floor := max(s.floor(), -math.MaxFloat32) // without a vector a row's score is below
 	terms = terms[:2*len(dots)]
 	for j, d := range dots {
-		if score := q.base + terms[2*j+1] + (float32(d)-q.zero)*q.step*terms[2*j]; score >= floor {
-			if row := at + uint32(j); set == nil || set.has(row) {
+		if score := q.score(d, terms[2*j:]); score >= floor {
+			row := at + uint32(j)
+			if rows != nil {
+				row = rows[j]
+			}
+			if set == nil || set.has(row) {
 				s.offer(candidate{score, seg, row})
 				floor = max(s.floor(), -math.MaxFloat32)
 			}

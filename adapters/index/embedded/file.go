@@ -64,7 +64,7 @@ func openSegmentFile(on disk.FS, dir string, id uint64) (*segment, error) {
 	if !info.Mode().IsRegular() {
 		return nil, damaged("%s is not a file", segmentName(id))
 	}
-	if info.Size() < headerLen || info.Size() > 1<<40 {
+	if info.Size() < int64(headerOf(sectionCount2)) || info.Size() > 1<<40 {
 		return nil, damaged("%s is %d bytes long", segmentName(id), info.Size())
 	}
 	if f.data, err = mmap.Map(file, mmap.RDONLY, 0); err != nil {
@@ -75,7 +75,7 @@ func openSegmentFile(on disk.FS, dir string, id uint64) (*segment, error) {
 		_ = f.data.Unmap()
 		return nil, fmt.Errorf("%s: %w", segmentName(id), err)
 	}
-	f.sum = binary.LittleEndian.Uint32(s.image[headerLen-8:])
+	f.sum = s.sum
 	f.refs.Store(1)
 	s.file = f
 	return s, nil

@@ -10,7 +10,7 @@ import (
 // imageWriter writes an image section by section, in any order, each once.
 type imageWriter struct {
 	w     io.Writer
-	sum   bool // compute checksums
+	file  bool // it is that of a file: with checksums, and cells
 	pos   uint64
 	table [sectionCount]struct {
 		off, n uint64
@@ -22,8 +22,8 @@ type imageWriter struct {
 }
 
 // newImageWriter starts behind the header, which finish returns.
-func newImageWriter(w io.Writer, sum bool) *imageWriter {
-	return &imageWriter{w: w, sum: sum, pos: headerLen, cur: -1, crc: castagnoli()}
+func newImageWriter(w io.Writer, file bool) *imageWriter {
+	return &imageWriter{w: w, file: file, pos: headerLen, cur: -1, crc: castagnoli()}
 }
 
 // begin starts a section; Write adds to it.
@@ -46,7 +46,7 @@ func (w *imageWriter) out(p []byte) {
 // Write adds to the current section. Errors are kept for finish.
 func (w *imageWriter) Write(p []byte) (int, error) {
 	t := &w.table[w.cur]
-	if w.sum {
+	if w.file {
 		t.crc = crc32.Update(t.crc, w.crc, p)
 	}
 	t.n += uint64(len(p))
@@ -75,7 +75,7 @@ func (w *imageWriter) finish() ([]byte, error) {
 		le.PutUint64(h[32+i*24:], t.n)
 		le.PutUint32(h[40+i*24:], t.crc)
 	}
-	if w.sum {
+	if w.file {
 		le.PutUint32(h[headerLen-8:], crc32.Checksum(h[:headerLen-8], w.crc))
 	}
 	return h, w.err

@@ -73,7 +73,9 @@ func (x *Index) merge(ctx context.Context, w *imageWriter, inputs []mergeInput) 
 		copyRows(w, secScale, inputs, func(s *segment) []byte { return s.sec[secScale] }, 4)
 		copyRows(w, secCode, inputs, func(s *segment) []byte { return s.sec[secCode] }, m.dim)
 		copyRows(w, secResidual, inputs, func(s *segment) []byte { return s.sec[secResidual] }, m.dim)
-		writeCoarse(w, m.chunks, m.dim, keptCodes(inputs, m.dim))
+		if err := writeCoarse(ctx, x.kernels, w, keptCodes(inputs, moved, m.chunks, m.dim)); err != nil {
+			return nil, err
+		}
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -106,21 +108,29 @@ func (x *Index) merge(ctx context.Context, w *imageWriter, inputs []mergeInput) 
 	return moved, w.err
 }
 
-// keptCodes goes over the int8 codes of kept chunks.
-func keptCodes(inputs []mergeInput, dim int) codes {
-	return func(do func(code []int8, step float32)) {
-		for _, in := range inputs {
-			for o := range in.seg.chunks {
-				switch {
-				case in.keep != nil && !in.keep.has(uint32(o)):
-				case in.seg.dim == 0:
-					do(nil, 0)
-				default:
-					do(in.seg.code[o*dim:(o+1)*dim], in.seg.scale[o])
-				}
+// keptCodes are the int8 codes of kept chunks.
+func keptCodes(inputs []mergeInput, moved [][]uint32, n, dim int) vectorRows {
+	ordinals := make([]uint32, 0, n)
+	ends := make([]int, len(inputs))
+	for i := range inputs {
+		for o, to := range moved[i] {
+			if to != droppedChunk {
+				ordinals = append(ordinals, uint32(o))
 			}
 		}
+		ends[i] = len(ordinals)
 	}
+	return vectorRows{n, dim, func(i int) ([]int8, float32) {
+		in := 0
+		for i >= ends[in] {
+			in++
+		}
+		seg, o := inputs[in].seg, int(ordinals[i])
+		if seg.dim == 0 {
+			return nil, 0
+		}
+		return seg.code[o*dim : (o+1)*dim], seg.scale[o]
+	}}
 }
 
 // copyRows writes the rows of kept chunks, run by run. Inputs without the section

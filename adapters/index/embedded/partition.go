@@ -221,6 +221,7 @@ func (x *Index) apply(ctx context.Context, p *partition, b port.Batch) error {
 		}
 	}
 	bl := x.builders.Get().(*builder)
+	bl.language = b.Language
 	seg, err := bl.build(changes, dim)
 	x.builders.Put(bl)
 	if err != nil {

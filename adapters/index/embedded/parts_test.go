@@ -628,26 +628,23 @@ func TestTheCentreIsTheMean(t *testing.T) {
 		every := (n + centreSample - 1) / centreSample
 		var sum float64
 		rows := 0
-		each := func(do func([]int8, float32)) {
-			for i := range n {
-				if i%5 == 3 {
-					do(nil, 0)
-					continue
-				}
-				do([]int8{int8(i % 100), -4}, .5)
+		at := func(i int) ([]int8, float32) {
+			if i%5 == 3 {
+				return nil, 0
 			}
+			return []int8{int8(i % 100), -4}, .5
 		}
 		for i := 0; i < n; i += every {
 			if i%5 != 3 {
 				sum, rows = sum+.5*float64(i%100), rows+1
 			}
 		}
-		got := centreOf(n, 2, each)
+		got := centreOf(vectorRows{n, 2, at})
 		if math.Abs(float64(got[0])-sum/float64(rows)) > 1e-4 || got[1] != -2 {
 			t.Errorf("of %d rows: %v, want %v and -2", n, got, sum/float64(rows))
 		}
 	}
-	if got := centreOf(2, 2, func(do func([]int8, float32)) { do(nil, 0); do(nil, 0) }); got[0] != 0 || got[1] != 0 {
+	if got := centreOf(vectorRows{2, 2, func(int) ([]int8, float32) { return nil, 0 }}); got[0] != 0 || got[1] != 0 {
 		t.Errorf("of no vectors: %v", got)
 	}
 	for v, want := range map[float64]float32{1e40: 1e30, -1e40: -1e30, 3: 3, math.Inf(1): 1e30} {

@@ -68,7 +68,7 @@ func TestPruningLosesNothing(t *testing.T) {
 				words = append(words, word())
 			}
 			q.Text = strings.Join(words, " ")
-			for _, term := range x.keywordTerms(q.Text) {
+			for _, term := range x.keywordTerms(q.Wording()) {
 				df := 0
 				for _, c := range counts {
 					if c[term.term] > 0 {

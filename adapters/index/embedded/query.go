@@ -24,8 +24,8 @@ type queryTerm struct {
 }
 
 // keywordTerms analyses a query.
-func (x *Index) keywordTerms(text string) []queryTerm {
-	words := x.analyzer.Query(text, x.cfg.Keyword.StopWords)
+func (x *Index) keywordTerms(q port.Wording) []queryTerm {
+	words := x.analyzer.Query(q, x.cfg.Keyword.StopWords)
 	terms := make([]queryTerm, len(words))
 	for i, w := range words {
 		terms[i] = queryTerm{term: w.Term, weight: w.Weight, surface: w.Surface}
@@ -34,7 +34,7 @@ func (x *Index) keywordTerms(text string) []queryTerm {
 }
 
 // Spans implements port.Highlighter.
-func (x *Index) Spans(query, text string) []port.Span {
+func (x *Index) Spans(query, text port.Wording) []port.Span {
 	return x.analyzer.Spans(x.analyzer.Query(query, x.cfg.Keyword.StopWords), text)
 }
 
@@ -66,7 +66,7 @@ func (x *Index) searchTerms(ctx context.Context, s *snapshot, allow []allowance,
 	var terms []queryTerm
 	keyword := q.Retriever == port.Keyword
 	if keyword {
-		terms = x.keywordTerms(q.Text)
+		terms = x.keywordTerms(q.Wording())
 	} else {
 		var err error
 		if terms, err = sparseTerms(q); err != nil {

@@ -71,7 +71,7 @@ func newBM25Reference(t *testing.T, texts []string) *bm25Reference {
 				length++
 			}
 		})
-		scan.Scan(text)
+		scan.Scan(port.Wording{Text: text})
 		for w := range tf {
 			r.df[w]++
 		}
@@ -84,7 +84,7 @@ func (r *bm25Reference) scores(x *Index, query string) []float64 {
 	n := float64(len(r.tf))
 	k1, b, avg := x.cfg.Keyword.K1, x.cfg.Keyword.B, r.total/n
 	out := make([]float64, len(r.tf))
-	for _, q := range x.keywordTerms(query) {
+	for _, q := range x.keywordTerms(port.Wording{Text: query}) {
 		df := r.df[q.term]
 		idf := math.Log(1 + (n-df+.5)/(df+.5))
 		for i, tf := range r.tf {

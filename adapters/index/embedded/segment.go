@@ -24,8 +24,8 @@ import (
 // Checksums are zero in an image that never leaves memory.
 const (
 	segmentMagic   = "MNEMSEG1"
-	segmentVersion = 2
-	headerLen      = 24 + sectionCount*24 + 8
+	segmentVersion = 3                        // 2, without cells, is read, too
+	headerLen      = 24 + sectionCount*24 + 8 // as images are written
 	maxChunks      = 1 << 28
 )
 
@@ -52,7 +52,13 @@ const (
 	secFacets     // facet tokens, sorted, joined
 	secFacetDict  // per token: u32 end in secFacets, u32 count, u64 ordinal (count 1) or offset in secFacetBits
 	secFacetBits  // roaring bitmaps, portable format
+	secCellCode   // per cell: the coarse code of its mean vector; empty, as the next three, without cells
+	secCellTerm   // per cell: f32 scale of its code, f32 product with the centre and share of its spread (no vector: -∞)
+	secCellEnd    // per cell: u32 end of its rows in secCellRow
+	secCellRow    // per chunk: u32 ordinal, cell by cell; secCoarse and secCoarseTerm then stand in the same order
 	sectionCount
+
+	sectionCount2 = secCellCode // of version 2
 )
 
 const (
@@ -71,6 +77,7 @@ func damaged(format string, args ...any) error {
 // segment reads an image. It is immutable and safe for concurrent use.
 type segment struct {
 	image []byte
+	sum   uint32 // checksum of the header, which covers those of the sections
 	sec   [sectionCount][]byte
 
 	chunks, documents, dim int
@@ -86,6 +93,10 @@ type segment struct {
 	centre        []float32
 	coarse        []byte
 	coarseTerm    []float32
+	cellCode      []byte
+	cellTerm      []float32
+	cellEnd       []uint32
+	cellRow       []uint32
 
 	file *segmentFile // nil: the image is on the heap
 }
@@ -109,29 +120,38 @@ func raw[T int8 | uint16 | uint32 | int64 | float32](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(s[0])))
 }
 
+// headerOf is the length of the header of an image of so many sections.
+func headerOf(sections int) int { return 24 + sections*24 + 8 }
+
 // openSegment checks an image's structure and, when verify is set, its checksums.
 func openSegment(image []byte, verify bool) (*segment, error) {
-	if len(image) < headerLen || string(image[:8]) != segmentMagic {
+	if len(image) < headerOf(sectionCount2) || string(image[:8]) != segmentMagic {
 		return nil, damaged("no header")
 	}
 	le := binary.LittleEndian
-	if v := le.Uint32(image[8:]); v != segmentVersion {
+	sections := sectionCount
+	switch v := le.Uint32(image[8:]); v {
+	case segmentVersion:
+	case 2:
+		sections = sectionCount2
+	default:
 		return nil, damaged("version %d, want %d", v, segmentVersion)
 	}
-	if n := le.Uint32(image[12:]); n != sectionCount {
-		return nil, damaged("%d sections, want %d", n, sectionCount)
+	if n := le.Uint32(image[12:]); int(n) != sections {
+		return nil, damaged("%d sections, want %d", n, sections)
 	}
-	if n := le.Uint64(image[16:]); n != uint64(len(image)) {
+	if n := le.Uint64(image[16:]); n != uint64(len(image)) || len(image) < headerOf(sections) {
 		return nil, damaged("%d bytes, want %d", len(image), n)
 	}
-	if verify && crc32.Checksum(image[:headerLen-8], castagnoli()) != le.Uint32(image[headerLen-8:]) {
+	header := headerOf(sections)
+	s := &segment{image: image, sum: le.Uint32(image[header-8:])}
+	if verify && crc32.Checksum(image[:header-8], castagnoli()) != s.sum {
 		return nil, damaged("checksum of the header")
 	}
-	s := &segment{image: image}
-	for i := range s.sec {
+	for i := range s.sec[:sections] {
 		h := image[24+i*24:]
 		off, n := le.Uint64(h), le.Uint64(h[8:])
-		if off%8 != 0 || off < headerLen || off > uint64(len(image)) || n > uint64(len(image))-off {
+		if off%8 != 0 || off < uint64(header) || off > uint64(len(image)) || n > uint64(len(image))-off {
 			return nil, damaged("place of section %d", i)
 		}
 		s.sec[i] = image[off : off+n : off+n]
@@ -159,10 +179,17 @@ func openSegment(image []byte, verify bool) (*segment, error) {
 		len(s.sec[secPostings]) < postingsTail || len(s.sec[secSparse]) < postingsTail {
 		return nil, damaged("lengths of sections")
 	}
+	if cells := len(s.sec[secCellEnd]) / 4; len(s.sec[secCellEnd]) != 4*cells || len(s.sec[secCellTerm]) != 8*cells ||
+		len(s.sec[secCellCode]) != cells*simd.NibbleBytes(s.dim) ||
+		cells > 0 && (len(s.sec[secCellRow]) != 4*s.chunks || len(s.sec[secCentre]) == 0) {
+		return nil, damaged("lengths of cells")
+	}
 	s.owner, s.number = view[uint32](s.sec[secOwner]), view[uint32](s.sec[secNumber])
 	s.length, s.times = view[uint16](s.sec[secLength]), view[int64](s.sec[secTime])
 	s.scale, s.code, s.residue = view[float32](s.sec[secScale]), view[int8](s.sec[secCode]), view[int8](s.sec[secResidual])
 	s.centre, s.coarse, s.coarseTerm = view[float32](s.sec[secCentre]), s.sec[secCoarse], view[float32](s.sec[secCoarseTerm])
+	s.cellCode, s.cellTerm = s.sec[secCellCode], view[float32](s.sec[secCellTerm])
+	s.cellEnd, s.cellRow = view[uint32](s.sec[secCellEnd]), view[uint32](s.sec[secCellRow])
 	return s, nil
 }
 

@@ -15,7 +15,7 @@ const (
 	sparseScan  = 4    // with fewer than 1/sparseScan of the rows allowed, rows are picked one by one
 	coarsePass  = 512  // least number of rows that pass the scan of coarse codes
 	coarseTimes = 8    // and their number for each result asked for
-	coarseShare = 200  // and the part of all rows: the denser they lie, the more come between
+	coarseShare = 500  // and the part of all rows: the denser they lie, the more come between
 	finePass    = 256  // least number of rows that are scored with second codes
 )
 
@@ -45,6 +45,7 @@ func (x *Index) searchVector(ctx context.Context, s *snapshot, allow []allowance
 	fine := newTopK(s, max(finePass, q.Limit+q.Limit/2))
 	coarse := newSelection(s, max(coarsePass, coarseTimes*q.Limit, s.live/coarseShare))
 	dots := make([]int32, scanRows)
+	filtered := q.Filter != nil || q.After != nil || q.Before != nil
 	var rows []uint32
 	for i, v := range s.segs {
 		if allow[i].none || v.segment.dim == 0 {
@@ -74,6 +75,12 @@ func (x *Index) searchVector(ctx context.Context, s *snapshot, allow []allowance
 		if hasCoarse {
 			near = prepareCoarse(x.kernels, unit, seg.centre)
 		}
+		if len(seg.cellEnd) > 0 {
+			if err := x.scanCells(ctx, coarse, near, seg, uint32(i), set, q.Limit, filtered); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		for at := 0; at < seg.chunks; at += scanRows {
 			if err := ctx.Err(); err != nil {
 				return nil, err
@@ -82,7 +89,7 @@ func (x *Index) searchVector(ctx context.Context, s *snapshot, allow []allowance
 			if hasCoarse {
 				width := simd.NibbleBytes(seg.dim)
 				x.kernels.DotNibbles(dots[:n], near.codes, seg.coarse[at*width:], width)
-				coarse.scan(dots[:n], near, seg.coarseTerm[2*at:2*(at+n)], uint32(i), uint32(at), set)
+				coarse.scan(dots[:n], near, seg.coarseTerm[2*at:2*(at+n)], uint32(i), uint32(at), nil, set)
 				continue
 			}
 			x.kernels.DotRows(dots[:n], first, seg.code[at*seg.dim:], seg.dim)

@@ -57,7 +57,8 @@ func Run(t *testing.T, open func(t testing.TB) port.Index, opts Options) {
 		{"Claims", s.claims}, {"Recall", s.recall}, {"RecallUnderFilter", s.recallFiltered},
 		{"FilterBeforeTopK", s.filters}, {"TimeBounds", s.times},
 		{"Isolation", s.isolation}, {"ApplyIsIdempotent", s.idempotent}, {"ReplaceAndDelete", s.replace}, {"Ties", s.ties},
-		{"Explain", s.explain}, {"Spans", s.spans}, {"Drop", s.drop}, {"Cancelled", s.cancelled}, {"BadInput", s.badInput},
+		{"Explain", s.explain}, {"Spans", s.spans}, {"Languages", s.languages},
+		{"Drop", s.drop}, {"Cancelled", s.cancelled}, {"BadInput", s.badInput},
 		{"SearchIsAtomic", s.atomic}, {"Reopen", s.reopen}, {"Model", s.model},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -39,7 +39,7 @@ func (s *suite) spans(t *testing.T) {
 	for _, q := range queries {
 		hits := ask(t, x, p, port.IndexQuery{Retriever: port.Keyword, Text: q, Limit: len(texts)})
 		for i, text := range texts {
-			spans := h.Spans(q, text)
+			spans := h.Spans(said(q), said(text))
 			checkSpans(t, text, spans)
 			found := slices.ContainsFunc(hits, func(h port.Hit) bool { return h.Document == fmt.Sprint(i) })
 			if found != (len(spans) > 0) {
@@ -47,11 +47,11 @@ func (s *suite) spans(t *testing.T) {
 			}
 		}
 	}
-	if got := marked(texts[12], h.Spans(title(word(8)), texts[12])); !slices.Equal(got, []string{word(8)}) {
+	if got := marked(texts[12], h.Spans(said(title(word(8))), said(texts[12]))); !slices.Equal(got, []string{word(8)}) {
 		t.Errorf("marked %q, want %q alone", got, word(8))
 	}
 	long := strings.Repeat(word(9)+" ", 2*port.MaxSpans)
-	spans := h.Spans(word(9), long)
+	spans := h.Spans(said(word(9)), said(long))
 	checkSpans(t, long, spans)
 	if len(spans) != port.MaxSpans || spans[0].Start != 0 {
 		t.Errorf("%d spans of a long text, want the first %d", len(spans), port.MaxSpans)
@@ -79,3 +79,6 @@ func marked(text string, spans []port.Span) []string {
 	}
 	return out
 }
+
+// said is a text whose language nobody has said.
+func said(text string) port.Wording { return port.Wording{Text: text} }

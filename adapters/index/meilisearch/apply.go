@@ -201,7 +201,7 @@ func (x *Index) encode(g, life string, b port.Batch, documents, old []string) (p
 				H:        documents[i],
 				Document: c.Document,
 				Chunk:    e.Chunk,
-				Terms:    terms(e.Text),
+				Terms:    terms(port.Wording{Text: e.Text, Language: b.Language}),
 				Facets:   facets(e.Facets),
 				Time:     e.Time,
 				Version:  b.Upto,
@@ -426,7 +426,7 @@ func (x *Index) deleteEmptied(ctx context.Context) {
 
 // terms returns a function that writes a text as its terms, single characters of longer
 // runs among them. It is for one goroutine.
-func (x *Index) terms() func(text string) string {
+func (x *Index) terms() func(text port.Wording) string {
 	var b strings.Builder
 	scan := x.analyzer.Scanner(func(t analysis.Token) {
 		if b.Len() > 0 {
@@ -434,7 +434,7 @@ func (x *Index) terms() func(text string) string {
 		}
 		b.WriteString(encodeTerm(t.Term))
 	})
-	return func(text string) string {
+	return func(text port.Wording) string {
 		b.Reset()
 		scan.Scan(text)
 		return b.String()

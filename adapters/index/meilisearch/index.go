@@ -121,6 +121,9 @@ func (x *Index) RanksOnly(port.Retriever) bool { return true }
 // MayLag says whether writes are acknowledged before this index has them.
 func (x *Index) MayLag() bool { return x.cfg.OnOutage == CatchUp }
 
+// BatchDocuments is that of a replay; each batch is a task, and those are done one after another.
+func (x *Index) BatchDocuments() int { return 128 }
+
 // Close ends the connections.
 func (x *Index) Close() error {
 	x.http.CloseIdleConnections()

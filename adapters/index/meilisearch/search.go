@@ -30,8 +30,8 @@ type queryTerm struct {
 }
 
 // analyzeQuery analyses a query as the texts were.
-func (x *Index) analyzeQuery(text string) []queryTerm {
-	words := x.analyzer.Query(text, x.cfg.StopWords)
+func (x *Index) analyzeQuery(q port.Wording) []queryTerm {
+	words := x.analyzer.Query(q, x.cfg.StopWords)
 	terms := make([]queryTerm, len(words))
 	for i, w := range words {
 		terms[i] = queryTerm{word: encodeTerm([]byte(w.Term)), surface: w.Surface}
@@ -40,7 +40,7 @@ func (x *Index) analyzeQuery(text string) []queryTerm {
 }
 
 // Spans implements port.Highlighter.
-func (x *Index) Spans(query, text string) []port.Span {
+func (x *Index) Spans(query, text port.Wording) []port.Span {
 	terms := x.analyzer.Query(query, x.cfg.StopWords)
 	return x.analyzer.Spans(terms[:min(len(terms), maxWordsAlone)], text)
 }
@@ -71,7 +71,7 @@ func (x *Index) Search(ctx context.Context, p port.Partition, q port.IndexQuery)
 	if err := x.ready(ctx); err != nil {
 		return nil, err
 	}
-	terms := x.analyzeQuery(q.Text)
+	terms := x.analyzeQuery(q.Wording())
 	if len(terms) == 0 {
 		return nil, nil
 	}

@@ -229,7 +229,7 @@ func (x *Index) encode(g string, attempt int64, b port.Batch, documents []string
 			for _, e := range c.Entries {
 				d := chunk{P: g, H: documents[i], Document: c.Document, Chunk: e.Chunk, Attempt: attempt, Time: e.Time,
 					Facets: facets(e.Facets), Sparse: sparseFeatures(e)}
-				d.Words, d.Length = count(e.Text)
+				d.Words, d.Length = count(port.Wording{Text: e.Text, Language: b.Language})
 				line, err := json.Marshal(d)
 				if err != nil {
 					panic(err) // strings and finite numbers
@@ -272,7 +272,7 @@ func appendVector(line []byte, dimensions int, v []float32) []byte {
 // counter returns a function that gives a text's words with their weights, and its length. It is for
 // one goroutine. The weight of a word that stands tf times in a text of length l is
 // tf / l^b: with it and the partition's mean length, a saturation at search time is BM25, see doc.go.
-func (x *Index) counter() func(text string) (map[string]float32, int) {
+func (x *Index) counter() func(text port.Wording) (map[string]float32, int) {
 	var words map[string]float32
 	length := 0
 	scan := x.analyzer.Scanner(func(t analysis.Token) {
@@ -281,7 +281,7 @@ func (x *Index) counter() func(text string) (map[string]float32, int) {
 		}
 		words[encodeTerm(t.Term)]++
 	})
-	return func(text string) (map[string]float32, int) {
+	return func(text port.Wording) (map[string]float32, int) {
 		words, length = map[string]float32{}, 0
 		scan.Scan(text)
 		norm := float32(math.Pow(float64(max(length, 1)), x.cfg.Keyword.B))

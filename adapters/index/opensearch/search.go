@@ -79,7 +79,7 @@ type queryTerm struct {
 }
 
 // Spans implements port.Highlighter.
-func (x *Index) Spans(query, text string) []port.Span {
+func (x *Index) Spans(query, text port.Wording) []port.Span {
 	terms := x.analyzer.Query(query, x.cfg.Keyword.StopWords)
 	return x.analyzer.Spans(terms[:min(len(terms), maxQueryTerms)], text)
 }
@@ -106,7 +106,7 @@ func (x *Index) Search(ctx context.Context, p port.Partition, q port.IndexQuery)
 			}
 		}
 	case port.Keyword:
-		for _, w := range x.analyzer.Query(q.Text, x.cfg.Keyword.StopWords) {
+		for _, w := range x.analyzer.Query(q.Wording(), x.cfg.Keyword.StopWords) {
 			terms = append(terms, queryTerm{"k." + encodeTerm([]byte(w.Term)), float64(w.Weight), w.Surface})
 		}
 		terms = terms[:min(len(terms), maxQueryTerms)]

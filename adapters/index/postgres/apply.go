@@ -197,7 +197,7 @@ func (x *Index) apply(ctx context.Context, c *pgxpool.Conn, p port.Partition, b 
 	if err := w.remove(ctx, b.Changes); err != nil {
 		return false, fmt.Errorf("remove old chunks: %w", err)
 	}
-	if err := w.add(ctx, b.Changes); err != nil {
+	if err := w.add(ctx, b); err != nil {
 		return false, fmt.Errorf("add chunks: %w", err)
 	}
 	if !s.large && s.vectors > int64(x.cfg.Vector.ExactChunks) && s.dim <= maxIndexedDims {
@@ -430,7 +430,8 @@ type rows struct {
 
 // add appends the chunks, a block at a time, so that what is in memory and in a
 // statement is bounded.
-func (w *batchWriter) add(ctx context.Context, changes []port.IndexChange) error {
+func (w *batchWriter) add(ctx context.Context, b port.Batch) error {
+	changes := b.Changes
 	r := &rows{posts: map[string][]byte{}, occurrences: map[string]uint16{}}
 	scan := w.x.analyzer.Scanner(r.token)
 	for i := range changes {
@@ -451,7 +452,7 @@ func (w *batchWriter) add(ctx context.Context, changes []port.IndexChange) error
 			}
 			clear(r.occurrences)
 			r.counted = 0
-			scan.Scan(e.Text)
+			scan.Scan(port.Wording{Text: e.Text, Language: b.Language})
 			r.append(w.state.next, changes[i].Document, e)
 			w.state.next++
 			w.state.live++

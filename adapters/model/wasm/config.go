@@ -18,7 +18,7 @@ type Config struct {
 	Timeout      time.Duration `yaml:"timeout" help:"longest time one call into the model may take; of a vendor's module one with less than a full batch of work has less in proportion, 3s at least, a query a sixth at most and a score a third"`
 	StartTimeout time.Duration `yaml:"start_timeout" help:"longest time that compiling the model, and starting its first instance, may take"`
 
-	Settings map[string]registry.Secret `yaml:"settings" help:"the model's own settings, by name: those that its model.json declares, such as a language or a licence key. None is shown, since the declaration says which are secret"`
+	Settings map[string]registry.Secret `yaml:"settings" help:"the model's own settings, by name: those that its model.json declares, such as a language or a licence key, or of a pack of format 3 dimensions, query_prefix and passage_prefix. None is shown, since the declaration says which are secret"`
 }
 
 // Default is the built-in embedder on every core.

@@ -450,7 +450,8 @@ func TestNoFeed(t *testing.T) {
 	s.answer(func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusFound)
 	})
-	sourcetest.WantCode(t, s.feed.List(t.Context(), s.connection(), nil, &listed{}), port.SourceForbidden, "not a public one")
+	sourcetest.WantCode(t, s.feed.List(t.Context(), s.connection(), nil, &listed{}), port.SourceForbidden,
+		"its port is not allowed")
 }
 
 // TestLargeEntries: an entry that is too large to be brought along is fetched.

@@ -500,17 +500,19 @@ func TestPrivate(t *testing.T) {
 	_, at, _ := net.SplitHostPort(private.Listener.Addr().String())
 	c, server, _ := open(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, private.URL, http.StatusFound) },
 		func(s *polite.Settings) { s.Resolver = outboundtest.Resolver(t, "127.0.0.1") })
+	// The address is allowed at the port of the server alone.
 	for _, to := range []string{private.URL, server.URL, "http://rebound.example:" + at, "http://rebound.example",
-		"http://[::ffff:7f00:1]:" + at,
-		"http://169.254.169.254/latest/meta-data/"} {
+		"http://[::ffff:7f00:1]:" + at} {
 		_, err := c.Get(t.Context(), polite.Request{URL: to})
-		fails(t, err, port.SourceForbidden, "not a public one")
+		fails(t, err, port.SourceForbidden, "its port is not allowed")
 	}
+	_, err := c.Get(t.Context(), polite.Request{URL: "http://169.254.169.254/latest/meta-data/"})
+	fails(t, err, port.SourceForbidden, "not a public one")
 	for _, to := range []string{"http://u:p@example.com/", "ftp://example.com/", "/path"} {
 		_, err := c.Get(t.Context(), polite.Request{URL: to})
 		fails(t, err, port.SourceForbidden, "http or https")
 	}
-	_, err := c.Get(t.Context(), polite.Request{URL: "http://%zz"})
+	_, err = c.Get(t.Context(), polite.Request{URL: "http://%zz"})
 	fails(t, err, port.SourceConfig, "not a URL")
 	if asked != 0 {
 		t.Errorf("%d requests came in", asked)

@@ -611,7 +611,7 @@ func TestHostilePages(t *testing.T) {
 	s.set("/inner", redirect("http://127.0.0.1:1/admin", 301))
 	l := s.list(map[string]any{"same_host": false}, nil)
 	l.wants(false, "/", "/bomb", "/huge", "/big", "/nested", "/binary")
-	if p := l.problems["/inner"]; p.Code != port.SourceForbidden || !strings.Contains(p.Message, "public") ||
+	if p := l.problems["/inner"]; p.Code != port.SourceForbidden || !strings.Contains(p.Message, "its port is not allowed") ||
 		len(l.problems) != 1 {
 		t.Errorf("%v", l.problems)
 	}
@@ -668,9 +668,9 @@ func TestRebinding(t *testing.T) {
 		}
 	}
 	_, err := s.try(map[string]any{"start_url": "http://rebound.example:" + at + "/"}, nil, nil)
-	sourcetest.WantCode(t, err, port.SourceForbidden, "not a public one")
+	sourcetest.WantCode(t, err, port.SourceForbidden, "its port is not allowed")
 	_, err = s.web.Fetch(t.Context(), s.connection(nil), port.SourceItem{Key: private.URL + "/"})
-	sourcetest.WantCode(t, err, port.SourceForbidden, "not a public one")
+	sourcetest.WantCode(t, err, port.SourceForbidden, "its port is not allowed")
 	if asked != 0 {
 		t.Errorf("%d requests came in", asked)
 	}

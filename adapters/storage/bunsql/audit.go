@@ -133,9 +133,13 @@ func (r *Reader) AuditRecords(ctx context.Context, l port.AuditList) ([]port.Aud
 	where := `seq > ? AND seq < ? AND at >= ? AND at < ? AND status >= ?`
 	args := []any{int64(l.After), before, micros(l.Since), until, status}
 	for _, c := range []struct{ column, value string }{{"actor", string(l.Actor)}, {"key_id", l.KeyID}, {"action", l.Action},
-		{"target", l.Target}, {"request_id", l.RequestID}} {
+		{"request_id", l.RequestID}} {
 		where, args = where+` AND (? = '' OR `+c.column+` = ?)`, append(args, c.value, c.value)
 	}
+	// A target may be several, with commas between them.
+	where += ` AND (? = '' OR target = ?
+  OR replace(',' || target || ',', ',' || CAST(? AS text) || ',', '') <> ',' || target || ',')`
+	args = append(args, l.Target, l.Target, l.Target)
 	if l.Org != "" {
 		where, args = where+` AND org = ?`, append(args, string(l.Org))
 	}

@@ -36,6 +36,9 @@ func columns(ref namespaceRef, parts port.Part) string {
 	if parts&port.PartText != 0 {
 		c += `, d.text`
 	}
+	if parts&port.PartSize != 0 {
+		c += `, d.text_bytes`
+	}
 	return c
 }
 
@@ -75,6 +78,9 @@ func newScanner(ref namespaceRef, parts port.Part) *scanner {
 	}
 	if parts&port.PartText != 0 {
 		s.dest = append(s.dest, &s.d.Text)
+	}
+	if parts&port.PartSize != 0 {
+		s.dest = append(s.dest, &s.d.TextBytes)
 	}
 	return s
 }
@@ -204,6 +210,11 @@ func (r *Reader) ListDocuments(ctx context.Context, p port.Partition, l port.Doc
 			add(`d.id > ?`, l.AfterID)
 		}
 		q.WriteString(` ORDER BY d.id LIMIT ?`)
+	case port.ByIDDown:
+		if l.AfterID != "" {
+			add(`d.id < ?`, l.AfterID)
+		}
+		q.WriteString(` ORDER BY d.id DESC LIMIT ?`)
 	default:
 		return nil, internal("list documents", "order %q", l.Order)
 	}

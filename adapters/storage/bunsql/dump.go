@@ -58,13 +58,18 @@ var dumpedTables = []dumped{
 	{name: "members", key: "id"},
 	{name: "invitations", key: "hash"},
 	{name: "saved_queries", key: "org, namespace, name"},
+	{name: "vector_stores", key: "org, id"},
+	{name: "kept_files", key: "org, id"},
+	{name: "kept_parts", key: "org, file, number"},
+	{name: "attachments", key: "org, namespace, file"},
 	{name: "secrets", key: "name"},
 }
 
-// NotDumped are the tables that a backup leaves out: of what runs at the moment, and of people who are signed in.
+// NotDumped are the tables that a backup leaves out: of what runs at the moment, of people who are signed in, and of
+// how an installation is spread over databases, which is not backed up as one.
 var NotDumped = []string{
 	"schema_migrations", "pings", "replicas", "claims", "consumers", "watermarks", "erasure_acks", "buckets",
-	"sessions", "member_sessions", "sign_in_links", "oauth_access_tokens",
+	"sessions", "member_sessions", "sign_in_links", "oauth_access_tokens", "databases", "placements", "audit_taken",
 }
 
 // identities are the columns that number rows, never twice.

@@ -14,6 +14,16 @@ import (
 // Memories, their records and their receipts go through prepared statements,
 // as documents do: every save and search of an end user runs them.
 
+// CountEndUsers implements port.MemoryReader.
+func (r *Reader) CountEndUsers(ctx context.Context, org ident.Org, integration string) (n int64, err error) {
+	if err := r.check(ctx); err != nil {
+		return 0, err
+	}
+	_, err = r.s.get(ctx, "count end users", `SELECT count(*) FROM namespaces n WHERE n.org = ? AND n.space = 'memories'
+  AND n.integration = ? AND n.dropped = 0 AND n.erasing_at = 0`, []any{string(org), integration}, &n)
+	return n, err
+}
+
 // EndUsers implements port.MemoryReader.
 func (r *Reader) EndUsers(ctx context.Context, org ident.Org, l port.EndUserList) ([]port.EndUser, error) {
 	const op = "list end users"

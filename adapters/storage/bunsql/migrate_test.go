@@ -30,6 +30,9 @@ func TestMigrations(t *testing.T) {
 		"416dee02ebbcb86c16e2028eab3cf0abf57497e11f01cec9f39d42e21b7f173b",
 		"ddf5992a421565ca4f09daf0a6dcb93a7d2432347e3b621f11a36f14602999ef",
 		"a0f43e9fed0f706dbbac88fdf9dc43488c83f1f865d7dd4f145e94ee92bcbb5a",
+		"d3640aafa3c8a0456644e10c54ca381b3061752854d4f40166fb69463d1dcaed",
+		"74b5d403a3460cd64830c281fc8ee95aa440602f66ad161d79267b9260fe7eec",
+		"c17dbc00b0a215d862a5865e8d9002960e6387bca72901d4c701ddbcfc6db664",
 	}
 	all, err := bunsql.Migrations()
 	if err != nil {

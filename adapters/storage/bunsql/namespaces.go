@@ -27,6 +27,7 @@ type namespaceRow struct {
 	SparseModel     string `bun:"sparse_model"`
 	SparseDigest    string `bun:"sparse_digest"`
 	Chunker         string `bun:"chunker"`
+	Language        string `bun:"language"`
 	Documents       int64  `bun:"documents"`
 	Chunks          int64  `bun:"chunks"`
 	Bytes           int64  `bun:"bytes"`
@@ -52,6 +53,7 @@ func (r namespaceRow) port() port.PartitionRow {
 		SparseModel:     r.SparseModel,
 		SparseDigest:    r.SparseDigest,
 		Chunker:         r.Chunker,
+		Language:        r.Language,
 		Documents:       r.Documents,
 		Chunks:          r.Chunks,
 		Bytes:           r.Bytes,
@@ -163,11 +165,11 @@ func (r *Reader) Partition(ctx context.Context, p port.Partition) (port.Partitio
 	// By prepared statement: every query of the service reads this row.
 	var n namespaceRow
 	query, args := byName(p, `generation, name, sparse, embedding_model, embedding_digest, dimensions,
-  sparse_model, sparse_digest, chunker, documents, chunks, bytes, seq, trimmed, created_at, updated_at, erasing_at, `+
+  sparse_model, sparse_digest, chunker, language, documents, chunks, bytes, seq, trimmed, created_at, updated_at, erasing_at, `+
 		`life, paused_until`)
 	ok, err := r.s.get(ctx, "read namespace", query, args,
 		&n.Generation, &n.Name, &n.Sparse, &n.EmbeddingModel, &n.EmbeddingDigest, &n.Dimensions,
-		&n.SparseModel, &n.SparseDigest, &n.Chunker, &n.Documents, &n.Chunks, &n.Bytes, &n.Seq, &n.Trimmed,
+		&n.SparseModel, &n.SparseDigest, &n.Chunker, &n.Language, &n.Documents, &n.Chunks, &n.Bytes, &n.Seq, &n.Trimmed,
 		&n.CreatedAt, &n.UpdatedAt, &n.ErasingAt,
 		&n.Life, &n.PausedUntil)
 	if err != nil {
@@ -277,7 +279,7 @@ func (w *Writer) CreatePartition(ctx context.Context, p port.Partition, n port.P
 		Life: int64(life),
 		Org:  string(p.Org()), Space: string(p.Space()), Integration: p.Integration(), Name: p.Name(), Sparse: flag(n.Sparse),
 		EmbeddingModel: n.EmbeddingModel, EmbeddingDigest: n.EmbeddingDigest, Dimensions: int64(n.Dimensions),
-		SparseModel: n.SparseModel, SparseDigest: n.SparseDigest, Chunker: n.Chunker,
+		SparseModel: n.SparseModel, SparseDigest: n.SparseDigest, Chunker: n.Chunker, Language: n.Language,
 		CreatedAt: micros(n.CreatedAt), UpdatedAt: micros(n.UpdatedAt),
 	}
 	w.s.changes++
@@ -303,6 +305,10 @@ func (w *Writer) DeletePartition(ctx context.Context, p port.Partition) (bool, e
 	}
 	if ref.memories { // at once: they are kept by name, which is free from now on
 		if _, err := w.deleteReplays(ctx, p, allReplays); err != nil {
+			return false, err
+		}
+	} else if ref.life == port.Active {
+		if _, err := w.RemoveVectorStore(ctx, p.Org(), p.Name()); err != nil {
 			return false, err
 		}
 	}

@@ -180,6 +180,12 @@ func (w *Writer) EraseOrganization(ctx context.Context, id ident.Org, limit int)
 		{`DELETE FROM usage_bytes WHERE org = ? AND (namespace, integration, hour) IN (SELECT namespace, integration, hour
   FROM usage_bytes WHERE org = ? LIMIT ?)`, new(int64)},
 		{`DELETE FROM quotas WHERE org = ? AND name IN (SELECT name FROM quotas WHERE org = ? LIMIT ?)`, new(int64)},
+		{`DELETE FROM attachments WHERE org = ? AND (namespace, file) IN (SELECT namespace, file FROM attachments WHERE org = ?
+  LIMIT ?)`, new(int64)},
+		{`DELETE FROM kept_parts WHERE org = ? AND (file, number) IN (SELECT file, number FROM kept_parts WHERE org = ? LIMIT ?)`,
+			new(int64)},
+		{`DELETE FROM kept_files WHERE org = ? AND id IN (SELECT id FROM kept_files WHERE org = ? LIMIT ?)`, new(int64)},
+		{`DELETE FROM vector_stores WHERE org = ? AND id IN (SELECT id FROM vector_stores WHERE org = ? LIMIT ?)`, new(int64)},
 		{`DELETE FROM members WHERE org = ? AND id IN (SELECT id FROM members WHERE org = ? ORDER BY id LIMIT ?)`, new(int64)},
 		{`DELETE FROM api_keys WHERE org = ? AND id IN (SELECT id FROM api_keys WHERE org = ? ORDER BY id LIMIT ?)`, &n.Keys},
 		{`DELETE FROM grants WHERE org = ? AND id IN (SELECT id FROM grants WHERE org = ? ORDER BY id LIMIT ?)`, new(int64)},

@@ -15,7 +15,7 @@ func (r *Reader) Partitions(ctx context.Context, org ident.Org, after port.Parti
 	}
 	rows, err := r.s.query(ctx, op, `SELECT space, integration, name, seen_at, generation, sparse, embedding_model,
 		embedding_digest, dimensions,
-  sparse_model, sparse_digest, chunker, documents, chunks, bytes, seq, created_at, updated_at, erasing_at
+  sparse_model, sparse_digest, chunker, language, documents, chunks, bytes, seq, created_at, updated_at, erasing_at
 FROM namespaces WHERE org = ? AND dropped = 0 AND life = 0 AND (space, name, integration) > (?, ?, ?) ORDER BY space,
 name, integration LIMIT ?`,
 		string(org), string(after.Space()), after.Name(), after.Integration(), limit)
@@ -29,7 +29,7 @@ name, integration LIMIT ?`,
 		var seen int64
 		if err := rows.Scan(&n.Space, &n.Integration, &n.Name, &seen, &n.Generation, &n.Sparse, &n.EmbeddingModel,
 			&n.EmbeddingDigest, &n.Dimensions,
-			&n.SparseModel, &n.SparseDigest, &n.Chunker, &n.Documents, &n.Chunks, &n.Bytes, &n.Seq, &n.CreatedAt,
+			&n.SparseModel, &n.SparseDigest, &n.Chunker, &n.Language, &n.Documents, &n.Chunks, &n.Bytes, &n.Seq, &n.CreatedAt,
 			&n.UpdatedAt, &n.ErasingAt); err != nil {
 			return nil, r.s.d.Fault(op, err)
 		}

@@ -181,11 +181,13 @@ func (r *Reader) Holdings(ctx context.Context, org ident.Org) (h port.Holdings, 
 	if err := r.check(ctx); err != nil {
 		return h, err
 	}
-	_, err = r.s.get(ctx, "sum up an organization", `SELECT coalesce(CAST(sum(bytes) AS bigint), 0),
-  coalesce(CAST(sum(CASE space WHEN 'documents' THEN documents ELSE 0 END) AS bigint), 0),
+	_, err = r.s.get(ctx, "sum up an organization", `SELECT coalesce(CAST(sum(bytes) AS bigint), 0) +
+  (SELECT coalesce(CAST(sum(text_bytes) AS bigint), 0) FROM kept_files WHERE org = ?),
+  coalesce(CAST(sum(CASE space WHEN 'documents' THEN documents ELSE 0 END) AS bigint), 0) +
+  (SELECT coalesce(CAST(sum(parts) AS bigint), 0) FROM kept_files WHERE org = ?),
   coalesce(CAST(sum(CASE space WHEN 'documents' THEN 1 ELSE 0 END) AS bigint), 0),
   coalesce(CAST(sum(CASE space WHEN 'documents' THEN 0 ELSE 1 END) AS bigint), 0)
-FROM namespaces WHERE org = ? AND dropped = 0 AND life = 0`, []any{string(org)},
+FROM namespaces WHERE org = ? AND dropped = 0 AND life = 0`, []any{string(org), string(org), string(org)},
 		&h.Bytes, &h.Documents, &h.Namespaces, &h.EndUsers)
 	return h, err
 }

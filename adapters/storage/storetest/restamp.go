@@ -22,6 +22,7 @@ func setModels(t *testing.T, f *fixture) {
 			EmbeddingDigest: "sha256:old",
 			Dimensions:      dim + 1,
 			Chunker:         "0",
+			Language:        "de", // stays
 			CreatedAt:       at(0),
 			UpdatedAt:       at(0),
 		})

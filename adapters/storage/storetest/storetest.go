@@ -85,6 +85,8 @@ func Run(t *testing.T, open func(t *testing.T) port.DocumentStore) {
 		{"Accounts", accounts},
 		{"MemberSessions", memberSessions},
 		{"SavedQueries", savedQueries},
+		{"VectorStores", vectorStores},
+		{"KeptFiles", keptFiles},
 		{"Contexts", contexts},
 		{"Integrations", integrations},
 		{"MemoryPartitions", memoryPartitions},
@@ -448,7 +450,7 @@ func namespaces(t *testing.T, f *fixture) {
 	p := port.Documents(f.org, "docs")
 	want := port.PartitionRow{
 		Name: "docs", Sparse: true, EmbeddingModel: "e5", EmbeddingDigest: "sha256:aa", Dimensions: dim,
-		SparseModel: "splade", SparseDigest: "sha256:bb", Chunker: "1", CreatedAt: at(1), UpdatedAt: at(1),
+		SparseModel: "splade", SparseDigest: "sha256:bb", Chunker: "1", Language: "de", CreatedAt: at(1), UpdatedAt: at(1),
 	}
 	in := want
 	in.Documents, in.Chunks, in.Bytes, in.Seq, in.Generation = 7, 7, 7, 7, 7 // the store's to set
@@ -714,14 +716,12 @@ func lists(t *testing.T, f *fixture) {
 		}
 		return strings.Compare(a, b)
 	})
-	for _, order := range []port.Order{port.ByID, port.ByUpdated} {
+	falling := slices.Clone(sorted)
+	slices.Reverse(falling)
+	for order, all := range map[port.Order][]string{port.ByID: sorted, port.ByUpdated: newest, port.ByIDDown: falling} {
 		for _, prefix := range []string{"", "a", "a-", "none"} {
 			for _, source := range []string{"", "src_1", "src_none"} {
 				var want []string
-				all := sorted
-				if order == port.ByUpdated {
-					all = newest
-				}
 				for _, id := range all {
 					if strings.HasPrefix(id, prefix) && (source == "" || source == "src_1" && slices.Index(ids, id)%2 == 0) {
 						want = append(want, id)
@@ -746,6 +746,8 @@ func lists(t *testing.T, f *fixture) {
 			}
 		}
 	}
+	sized := f.list(p, port.DocumentList{Prefix: "ab", Limit: 1, Parts: port.PartSize})
+	f.same("size", sized[0].TextBytes, int64(len(plain("ab").Document.Text)))
 	for parts := port.Part(0); parts <= everything; parts++ {
 		got := f.list(p, port.DocumentList{Prefix: "ab", Limit: 1, Parts: parts})
 		f.same("parts", got, []port.DocumentHead{only(head(plain("ab"), 10, at(3), at(3)), parts)})

@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -8,6 +9,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/mnemehq/mneme/adapters/storage/postgres/postgrestest"
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 )
 
 func write(t *testing.T, path, body string) {
@@ -114,8 +118,13 @@ func TestImportReportsWhatItCannotTake(t *testing.T) {
 func TestQuickstartRepeats(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	keys := map[string]bool{}
+	var answers []string // over the first samples, and over all
 	for i := range 2 {
 		r := succeed(t, "quickstart", "--exit", "--data", data)
+		shown, _, _ := strings.Cut(r.Stdout, " ms with ")
+		_, shown, _ = strings.Cut(shown, "\nQuery: ")
+		shown = shown[:strings.LastIndex(shown, "\n")]
+		answers = append(answers, regexp.MustCompile(`\(score [\d.]+\)`).ReplaceAllString(shown, ""))
 		key := regexp.MustCompile(`Key: (sk-service-\S+)`).FindStringSubmatch(r.Stdout)
 		if key == nil || !strings.Contains(r.Stdout, "curl -s http://127.0.0.1:") ||
 			!strings.Contains(r.Stdout, "1. refund-policy") {
@@ -133,6 +142,9 @@ func TestQuickstartRepeats(t *testing.T) {
 			t.Errorf("run %d imports: %s", i, r.Stderr)
 		}
 	}
+	if answers[0] != answers[1] || strings.Count(answers[0], ".md ") != 3 {
+		t.Errorf("over the first samples the answer is\n%s\nover all\n%s", answers[0], answers[1])
+	}
 	// Taking the application's key away leaves the command line its own.
 	succeed(t, "query", "samples", "refund", "--data", data)
 	succeed(t, "keys", "revoke", listKeys(t, data)["quickstart"].ID, "--data", data)
@@ -143,6 +155,47 @@ func TestQuickstartRepeats(t *testing.T) {
 	}
 	if len(keys) != 1 {
 		t.Errorf("two runs on one folder print %d keys, want the same one", len(keys))
+	}
+}
+
+// Over a database of its own the quickstart says where its data are, and what it tells to type finds the server and
+// that database, though its data folder has none.
+func TestQuickstartOverPostgreSQL(t *testing.T) {
+	server := postgrestest.Start()
+	t.Cleanup(server.Stop)
+	dir := filepath.Join(t.TempDir(), "a folder")
+	config, data := filepath.Join(dir, "pg.yaml"), filepath.Join(dir, "data")
+	write(t, config, fmt.Sprintf("data_dir: %q\nstorage: {postgres: {dsn: %q}}\n", data, server.Database(t)))
+	quickstart := (&harness.Site{T: t, Config: config}).Command("quickstart", "--addr", "127.0.0.1:0")
+	out, err := quickstart.StdoutPipe()
+	if err == nil {
+		err = quickstart.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = quickstart.Process.Kill() // it has answered
+		_ = quickstart.Wait()
+	})
+	said := ""
+	for lines := bufio.NewScanner(out); lines.Scan() && !strings.HasPrefix(lines.Text(), "The other "); {
+		said += lines.Text() + "\n"
+	}
+	if want := "serves the postgres storage of " + config; !strings.Contains(said, want) ||
+		!strings.Contains(said, "keys lie in "+data) || !strings.Contains(said, "1. refund-policy") {
+		t.Errorf("it lacks %q:\n%s", want, said)
+	}
+	want := fmt.Sprintf("mneme console open --config '%s' --data '%s' prints another", config, data)
+	if !strings.Contains(said, want) {
+		t.Errorf("it lacks %q:\n%s", want, said)
+	}
+	link := succeed(t, "console", "open", "--config", config, "--data", data).Stdout
+	if at := regexp.MustCompile(`http://127\.0\.0\.1:\d+/console/`).FindString(said); at == "" || !strings.HasPrefix(link, at) {
+		t.Errorf("it leads to %q, the advice to %q", at, link)
+	}
+	if _, err := os.Stat(filepath.Join(data, "mneme.db")); !os.IsNotExist(err) {
+		t.Errorf("a database is in the data folder: %v", err)
 	}
 }
 

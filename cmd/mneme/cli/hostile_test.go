@@ -42,7 +42,7 @@ func TestHostileModelRefused(t *testing.T) {
 		"unreachable":  `module: "` + hostileModel(t, `"config":{"trap_open":1},`) + `"`,
 		`has the tasks [rerank], the module claims [embedding]`: `module: "` + hostileModel(t, `"tasks":["rerank"],`) + `"`,
 		`does not name the capability "assets"`:                 `module: "` + hostileModel(t, `"capabilities":["log"],`) + `"`,
-		"needs 1.7, this version has 1.2": `module: "` +
+		"needs 1.7, this version has 1.3": `module: "` +
 			strings.ReplaceAll(unsealed(t, `"abi":"1.7",`), `\`, `/`) + `"`,
 		"pinned is " + strings.Repeat("ab", 32): `module: "` + dir + `", sha256: "` +
 			strings.Repeat("ab", 32) + `"`,

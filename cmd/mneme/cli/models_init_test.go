@@ -115,7 +115,7 @@ func hour(t *testing.T, v vendor) string {
 			cmd := exec.CommandContext(t.Context(), "sh", "-c", run)
 			cmd.Dir = dir
 			cmd.Env = append(os.Environ(),
-				"PATH="+filepath.Dir(harness.Program(t))+string(os.PathListSeparator)+os.Getenv("PATH"), "GOFLAGS=",
+				"PATH="+filepath.Dir(harness.Program(t))+string(os.PathListSeparator)+os.Getenv("PATH"),
 				"GOWORK=off", "npm_config_cache="+npm)
 			options, checks := strings.CutPrefix(run, "mneme models check ")
 			if checks && (v.language == "c" || v.process) {

@@ -29,11 +29,16 @@ and golden answers stay behind. Equal files give equal bytes. The entry of a cat
 from which models pull installs it, is printed, or put into the file that --catalogue
 names. models check takes the archive as well.
 
-Or pack a Hugging Face style checkpoint of a BERT-family model (config.json, vocab.txt
-or tokenizer.json, and model.safetensors or an ONNX file) into one safetensors file
-with int8 weights, a scale for each output row and everything that running it
-needs. Equal input gives equal bytes. Use it with
+Or pack a Hugging Face style checkpoint of BERT, DistilBERT, RoBERTa, CamemBERT,
+XLM-RoBERTa, MPNet, ModernBERT, Nomic's BERT, GTE, EuroBERT, or of an embedder over
+Qwen2, Qwen3 or Gemma 3 (config.json, tokenizer.json or vocab.txt, and model.safetensors
+or an ONNX file) into one safetensors file with int8 weights, a scale for each output
+row and everything that running it needs. Equal input gives equal bytes. Use it with
 models: {mine: {wasm: {module: FILE}}}.
+
+Pooling, prompts, window and layers behind the pooling are read off sentence-transformers'
+files beside the checkpoint. --dimensions keeps the first values of each vector, of models
+that were trained to be cut so (Matryoshka).
 
 The task is read off the checkpoint's weights: a masked-language-model head makes a
 learned-sparse encoder (SPLADE), a classifier of one label a reranker, with the
@@ -42,6 +47,8 @@ pooler where there is one, and anything else an embedding model.`,
   mneme models pack ./bge-small-en-v1.5 --install bge-small-en-v1.5 --licence MIT
   mneme models pack ./bge-small-en-v1.5 --out bge-small-en-v1.5.safetensors --licence MIT --pooling cls
   mneme models pack ./e5-small-v2 --out e5.safetensors --query-prefix "query: " --passage-prefix "passage: "
+  mneme models pack ./multilingual-e5-small --install e5-multi --query-prefix "query: " --passage-prefix "passage: "
+  mneme models pack ./Qwen3-Embedding-0.6B --install qwen3-embed --licence Apache-2.0 --dimensions 512
   mneme models pack ./splade --task sparse --terms 128 --out splade.safetensors
   mneme models pack ./ms-marco-MiniLM --task rerank --out cross-encoder.safetensors`,
 		Args: cobra.ExactArgs(1),
@@ -74,7 +81,7 @@ pooler where there is one, and anything else an embedding model.`,
 				return err
 			}
 			_, err = fmt.Fprintf(c.stdout, "%s: %s %s, %s, %d layers, %d dimensions, window of %d tokens, licence %s\n",
-				out, p.Name, p.Version, describePack(p), p.Layers, p.Hidden, p.MaxTokens, p.Licence)
+				out, p.Name, p.Version, describePack(p), p.Layers, p.Width(), p.MaxTokens, p.Licence)
 			return err
 		},
 	}
@@ -94,8 +101,10 @@ pooler where there is one, and anything else an embedding model.`,
 	f.IntVar(&o.QueryTerms, "query-terms", 0, "task sparse: most terms kept of a query (default all)")
 	f.Float64SliceVar(&calibration, "calibration", nil,
 		"task rerank: scale,bias of the score before the sigmoid (default: what the checkpoint says, else 1,0)")
-	f.StringVar(&o.Pooling, "pooling", "", "mean or cls (default: what the checkpoint says, else mean)")
-	f.IntVar(&o.MaxTokens, "max-tokens", 0, "window in tokens (default: what the checkpoint says)")
+	f.StringVar(&o.Pooling, "pooling", "", "mean, cls or last (default: what the checkpoint says, else mean)")
+	f.IntVar(&o.Dimensions, "dimensions", 0, "task embedding: how many of a vector's first values are kept (default all)")
+	f.IntVar(&o.MaxTokens, "max-tokens", 0,
+		"window in tokens (default: what the checkpoint says, with rotary positions at most 2048)")
 	f.IntVar(&o.Heads, "heads", 0, "attention heads (default: what the checkpoint says)")
 	f.StringVar(&query, "query-prefix", "", "put before queries (default: what the checkpoint says)")
 	f.StringVar(&passage, "passage-prefix", "", "put before passages (default: what the checkpoint says)")

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -13,11 +14,13 @@ import (
 	"github.com/mnemehq/mneme/cmd/mneme/internal/client"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/namespace"
+	"github.com/mnemehq/mneme/core/port"
 )
 
 func (c *command) namespacesCommand() *cobra.Command {
-	return parent("namespaces", "List, show and delete namespaces", c.namespacesListCommand(), c.namespacesShowCommand(),
-		c.namespacesDeleteCommand())
+	return parent("namespaces", "Create, list, show and delete namespaces",
+		c.namespacesCreateCommand(), c.namespacesListCommand(),
+		c.namespacesShowCommand(), c.namespacesDeleteCommand())
 }
 
 // namespacePathOf is the path of a namespace.
@@ -186,6 +189,7 @@ func (c *command) printNamespace(n namespace.Namespace) error {
 	t := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
 	for _, line := range [][2]string{
 		{"name", n.Name},
+		{"language", n.Language},
 		{"documents", strconv.FormatInt(n.Documents, 10)},
 		{"chunks", strconv.FormatInt(n.Chunks, 10)},
 		{"bytes of text", strconv.FormatInt(n.Bytes, 10)},
@@ -197,6 +201,45 @@ func (c *command) printNamespace(n namespace.Namespace) error {
 		fmt.Fprintln(t, line[0]+"\t"+line[1])
 	}
 	return t.Flush()
+}
+
+// languageCodes are those of port.Languages, for the help of flags.
+var languageCodes = port.AnyLanguage + ", " + strings.Join(port.Languages(), ", ")
+
+func (c *command) namespacesCreateCommand() *cobra.Command {
+	var t target
+	var in namespace.CreateNamespace
+	var language string
+	cmd := &cobra.Command{
+		Use:   "create NAME",
+		Short: "Create an empty namespace with a sparse index, or of one language",
+		Long: `Create an empty namespace. The first write creates one by itself; this is for one with a
+learned-sparse index, or whose texts are all of one language.
+` + connectHelp,
+		Example: "  mneme namespaces create handbuch --language de --data ./data\n  mneme namespaces create papers --sparse",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := namespacePathOf(args[0]); err != nil {
+				return err
+			}
+			in.Name = args[0]
+			setIfGiven(cmd.Flags().Changed("language"), &in.Language, language)
+			ctx := cmd.Context()
+			cl, done, err := c.connect(ctx, "namespaces create", t)
+			if err != nil {
+				return err
+			}
+			var made namespace.Created
+			if err = cl.Do(ctx, http.MethodPost, "/namespaces", in, &made); err == nil {
+				fmt.Fprintf(c.stderr, "%s is there; keyword search takes its texts for: %s\n", made.Name, made.Language)
+			}
+			return joinErrors(err, done())
+		},
+	}
+	t.flags(cmd)
+	cmd.Flags().BoolVar(&in.Sparse, "sparse", false, "with a learned-sparse index")
+	cmd.Flags().StringVar(&language, "language", port.AnyLanguage, "of its texts, for keyword search: "+languageCodes)
+	return cmd
 }
 
 func (c *command) namespacesDeleteCommand() *cobra.Command {

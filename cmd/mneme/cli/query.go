@@ -16,12 +16,12 @@ import (
 
 func (c *command) queryCommand() *cobra.Command {
 	var (
-		t                                           target
-		asJSON, rerank, explain, strict, textOff    bool
-		topK, perDocument, neighbors, depth         int
-		retrievers                                  []string
-		mode, weights, filter, rerankModel, minimum string
-		metadataOff                                 bool
+		t                                                     target
+		asJSON, rerank, explain, strict, textOff              bool
+		topK, perDocument, neighbors, depth                   int
+		retrievers                                            []string
+		mode, language, weights, filter, rerankModel, minimum string
+		metadataOff                                           bool
 	)
 	cmd := &cobra.Command{
 		Use:   "query NAMESPACE TEXT",
@@ -38,6 +38,7 @@ func (c *command) queryCommand() *cobra.Command {
 			setIfGiven(given("top-k"), &req.TopK, topK)
 			setIfGiven(given("retrievers"), &req.Retrievers, retrievers)
 			setIfGiven(given("mode"), &req.Mode, mode)
+			setIfGiven(given("language"), &req.Language, language)
 			setIfGiven(given("max-chunks-per-document"), &req.MaxChunksPerDocument, perDocument)
 			setIfGiven(given("neighbors"), &req.Neighbors, neighbors)
 			setIfGiven(textOff, &req.IncludeText, false)
@@ -94,6 +95,7 @@ func (c *command) queryCommand() *cobra.Command {
 	f.IntVar(&topK, "top-k", 10, "chunks at most, 1-100")
 	f.StringSliceVar(&retrievers, "retrievers", nil, "any of vector, keyword, sparse (default: all that the namespace has)")
 	f.StringVar(&mode, "mode", "", "hybrid, vector, keyword or sparse; not with --retrievers")
+	f.StringVar(&language, "language", "", "of the query's words: "+languageCodes+" (default: the namespace's)")
 	f.StringVar(&weights, "weights", "", "weight of each retriever, e.g. vector=0.7,keyword=0.3")
 	f.StringVar(&filter, "filter", "", `metadata filter as JSON, e.g. '{"lang": "en"}'`)
 	f.BoolVar(&rerank, "rerank", false, "rerank the found chunks")

@@ -8,7 +8,10 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"runtime"
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -25,13 +28,16 @@ const (
 	quickstartQuery     = "the parcel arrived crushed, does the customer get the money back?"
 )
 
+// askedFirst are the samples that are there before the first question.
+var askedFirst = []string{"refund-policy.md", "shipping-rules.md", "subscriptions-faq.md"}
+
 func (c *command) quickstartCommand() *cobra.Command {
 	var addr string
 	var exit bool
 	cmd := &cobra.Command{
 		Use:   "quickstart",
 		Short: "Start a server with sample documents and show a first query",
-		Long: `Start a server on the embedded defaults, make a key, import the first of the sample
+		Long: `Start a server, on the embedded defaults or what --config says, make a key, import the first of the sample
 documents, run a query over HTTP, print the result, the key and curl lines to go on
 with, import the other samples, and keep serving. Works offline. Run it again as often as you like: documents that are
 there are left as they are, and the key, which lies in the data folder as
@@ -72,12 +78,17 @@ quickstart.key, stays the same. When the default port is taken, another one is c
 				stop()
 				err = joinErrors(err, <-served)
 			}()
-			fmt.Fprintf(c.stdout, "Mneme serves %s at %s\n", cfg.DataDir, a.URL(l))
+			if app.Embedded(cfg) {
+				fmt.Fprintf(c.stdout, "Mneme serves %s at %s\n", cfg.DataDir, a.URL(l))
+			} else {
+				fmt.Fprintf(c.stdout, "Mneme serves the %s storage of %s at %s; this machine's keys lie in %s\n",
+					cfg.Storage.Component, c.file(), a.URL(l), cfg.DataDir)
+			}
 			key, err := app.QuickstartKey(ctx, cfg.DataDir, a.Keys)
 			if err != nil {
 				return err
 			}
-			rest, err := c.tour(ctx, a, a.URL(l), key, cfg.Server.TLS.Cert)
+			rest, err := c.tour(ctx, a, cfg, a.URL(l), key)
 			if err != nil {
 				return err
 			}
@@ -88,7 +99,7 @@ quickstart.key, stays the same. When the default port is taken, another one is c
 				}
 				if link != "" {
 					fmt.Fprintf(c.stdout, "\nSee it in the console (the link is good once, for a minute; "+
-						"mneme console open --data %s prints another):\n  %s\n", cfg.DataDir, link)
+						"mneme console open%s prints another):\n  %s\n", c.sameServer(cfg), link)
 				}
 			}
 			if err := rest(); err != nil || exit {
@@ -130,7 +141,7 @@ func (c *command) listenNear(ctx context.Context, addr string, free bool) (net.L
 
 // tour imports the first of the samples, asks the first question of them and shows how to go on: a
 // small machine takes most of its time for the rest, which is the caller's to import, once.
-func (c *command) tour(ctx context.Context, a *app.App, url, key, certificate string) (rest func() error, err error) {
+func (c *command) tour(ctx context.Context, a *app.App, cfg *configs.Config, url, key string) (rest func() error, err error) {
 	cl, err := client.New(url, key)
 	if err != nil {
 		return nil, err
@@ -140,7 +151,7 @@ func (c *command) tour(ctx context.Context, a *app.App, url, key, certificate st
 			cl.Close()
 		}
 	}()
-	cl.Pin(certificate)
+	cl.Pin(cfg.Server.TLS.Cert)
 	listing, err := importer.Scanner{}.ScanFS(ctx, samples.FS())
 	if err != nil {
 		return nil, fmt.Errorf("read the sample documents: %w", err)
@@ -150,10 +161,14 @@ func (c *command) tour(ctx context.Context, a *app.App, url, key, certificate st
 		im := importer.Importer{Writer: &documentWriter{cl}, Namespace: quickstartNamespace,
 			Workers: 2, BatchDocs: 4, Strict: true}
 		im.Hopeless = func(error) error { // a full disk, for one, gets no emptier while somebody waits for a first answer
-			if err := a.Stores(ctx); err != nil {
+			err := a.Stores(ctx)
+			switch {
+			case err == nil:
+				return nil
+			case app.Embedded(cfg):
 				return fmt.Errorf("%w; mend that, or name another data folder with --data", err)
 			}
-			return nil
+			return fmt.Errorf("%w; mend that, or name another storage in %s", err, c.file())
 		}
 		if _, err := runImport(ctx, c, im, files); err != nil {
 			return fmt.Errorf("import the sample documents: %w", err)
@@ -173,12 +188,33 @@ func (c *command) tour(ctx context.Context, a *app.App, url, key, certificate st
 	}, nil
 }
 
-// samplesToAsk are the samples that the first question could be about, and the others.
+// sameServer are the flags by which another command finds the server and the store that this one works on.
+func (c *command) sameServer(cfg *configs.Config) (flags string) {
+	if file := c.file(); file != "" {
+		flags = " --config " + typed(file)
+	}
+	return flags + " --data " + typed(cfg.DataDir)
+}
+
+// typed is a word as a shell reads it.
+func typed(word string) string {
+	plain := strings.IndexFunc(word, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(`/\:._-`, r)
+	}) < 0
+	switch {
+	case plain && word != "" && (runtime.GOOS == "windows" || !strings.Contains(word, `\`)):
+		return word
+	case runtime.GOOS == "windows": // no path there has a quotation mark in it
+		return `"` + word + `"`
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// samplesToAsk are the samples that the first question is about, and the others: the answer shows a
+// passage of each of the former, and it is the same over all samples (docs/decisions.md#d-110).
 func samplesToAsk(all []importer.File) (first, later []importer.File) {
-	customers := []string{"refund-policy.md", "shipping-rules.md", "subscriptions-faq.md", "wholesale-terms.md",
-		"opening-hours.md"}
 	for _, f := range all {
-		if slices.Contains(customers, f.Name) {
+		if slices.Contains(askedFirst, f.Name) {
 			first = append(first, f)
 		} else {
 			later = append(later, f)

@@ -23,7 +23,7 @@ func (c *command) reindexCommand() *cobra.Command {
 	var p userScope
 	var all, ofMemories, commit, indexes bool
 	var in admin.Reindex
-	var asked string
+	var asked, language string
 	cmd := &cobra.Command{
 		Use:   "reindex NAMESPACE... | --memories END_USER... | --all",
 		Short: "Rebuild the vectors of namespaces and memories with the configured models",
@@ -46,7 +46,8 @@ built from the store. Run it with the configuration to come, beside the servers 
 run with the one before, and restart them with it when it has ended: they
 catch up with what was written in between. Over SQLite the server has to be stopped.
 
-Namespaces whose vectors are of the configured models are left alone.
+Namespaces whose vectors are of the configured models are left alone, unless --language
+gives them another language than they have.
 --memories rebuilds the vectors of end users and their memories, each in one
 step, of which nothing is kept.
 ` + connectHelp,
@@ -56,7 +57,8 @@ step, of which nothing is kept.
 			"--memories ann --integration chat\n  mneme reindex --memories --all",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if indexes {
-				if all || ofMemories || commit || in.Force || in.Hold || in.Back || asked != "" || len(args) > 0 || t.url != "" {
+				if all || ofMemories || commit || in.Force || in.Hold || in.Back || in.Language != nil || asked != "" ||
+					len(args) > 0 || t.url != "" {
 					return usage("--indexes builds the configured indexes of everything there is; it goes with no name " +
 						"and no other flag")
 				}
@@ -68,6 +70,7 @@ step, of which nothing is kept.
 			case !all && len(args) == 0:
 				return usage("of what? Name namespaces, or end users with --memories, or give --all")
 			}
+			setIfGiven(cmd.Flags().Changed("language"), &in.Language, language)
 			if err := checkReindexFlags(in, ofMemories, commit, asked != ""); err != nil {
 				return err
 			}
@@ -121,6 +124,8 @@ step, of which nothing is kept.
 	cmd.Flags().BoolVar(&in.Back, "rollback", false, "go back to what was served before the last swap")
 	cmd.Flags().BoolVar(&commit, "commit", false, "remove what is kept for --rollback, or what is held")
 	cmd.Flags().BoolVar(&indexes, "indexes", false, "build the configured indexes from the store, and make no vectors")
+	cmd.Flags().StringVar(&language, "language", "", "of the texts from then on, for keyword search: "+languageCodes+
+		" (default: as it is)")
 	cmd.Flags().StringVar(&asked, "queries", "", "file with a query a line to compare by (default: made from fifty documents)")
 	cmd.Flags().Float64Var(&in.MinOverlap, "min-overlap", 0,
 		"least share of the ten best documents, 0 to 1, that both must find in the mean to swap")
@@ -272,11 +277,12 @@ func queries(n int) string {
 func checkReindexFlags(in admin.Reindex, ofMemories, commit, asks bool) error {
 	compares := asks || in.MinOverlap != 0
 	switch {
-	case ofMemories && (in.Hold || in.Back || commit || compares):
-		return usage("--memories goes with --force alone: nothing is held, compared or kept of memories")
-	case in.Back && (in.Force || in.Hold || commit):
-		return usage("--rollback goes with none of --force, --hold and --commit")
-	case commit && (in.Force || in.Hold || compares):
+	case ofMemories && (in.Hold || in.Back || in.Language != nil || commit || compares):
+		return usage("--memories goes with --force alone: nothing is held, compared or kept of memories, " +
+			"and each tells its language")
+	case in.Back && (in.Force || in.Hold || in.Language != nil || commit):
+		return usage("--rollback goes with none of --force, --hold, --language and --commit")
+	case commit && (in.Force || in.Hold || in.Language != nil || compares):
 		return usage("--commit removes what is kept; it builds and compares nothing")
 	case in.MinOverlap < 0 || in.MinOverlap > 1:
 		return usage("--min-overlap is a share from 0 to 1, not %g", in.MinOverlap)

@@ -66,7 +66,7 @@ func (h *connectorsHour) shell(ctx context.Context, dir, line string) *exec.Cmd 
 	cmd := exec.CommandContext(ctx, "sh", "-c", strings.ReplaceAll(line, "127.0.0.1:8099", h.address))
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(harness.Program(h))+string(os.PathListSeparator)+os.Getenv("PATH"),
-		"GOFLAGS=", "GOWORK=off", "MNEME_DATA="+filepath.Join(h.work, "data"), "APP_TOKEN="+notesToken,
+		"GOWORK=off", "MNEME_DATA="+filepath.Join(h.work, "data"), "APP_TOKEN="+notesToken,
 		"WRONG=another-token-of-nobody")
 	return cmd
 }

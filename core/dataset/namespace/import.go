@@ -189,6 +189,7 @@ func (s *Service) target(ctx context.Context, r dataset.Reader, p port.Partition
 		return s.withCurrentModels(port.PartitionRow{
 			Name:      p.Name(),
 			Sparse:    row.Sparse,
+			Language:  port.SaidLanguage(row.Language),
 			CreatedAt: row.Created,
 			UpdatedAt: row.Updated,
 		}), false, nil

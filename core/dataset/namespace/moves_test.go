@@ -224,6 +224,23 @@ func TestMovesIntoAnotherIdentity(t *testing.T) {
 	}
 }
 
+// TestLanguageMoves: a namespace keeps its language.
+func TestLanguageMoves(t *testing.T) {
+	t.Parallel()
+	from, to := open(t, coretest.Options{}), open(t, coretest.Options{})
+	coretest.Ask(from.ctx, t, from.namespaces.Create, coretest.Object{"name": "docs", "language": "de"}).OK()
+	from.write("docs", doc("a", "Häuser", ""))
+	set := from.export("docs", true)
+	to.brings("docs", dataset.Fail, set, tally{created: 1})
+	if hits := to.find("docs", coretest.Object{"query": "Haus", "mode": "keyword"}); !slices.Equal(hits, []string{"a"}) {
+		t.Errorf("found %v", hits)
+	}
+	r := coretest.Ask(to.ctx, t, to.namespaces.Create, coretest.Object{"name": "docs"}).OK()
+	if r.JSON["language"] != "de" {
+		t.Errorf("it came as %s", r.Body)
+	}
+}
+
 // TestEmptyNamespaceMoves: a data set without documents makes the namespace.
 func TestEmptyNamespaceMoves(t *testing.T) {
 	t.Parallel()

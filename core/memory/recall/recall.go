@@ -84,10 +84,11 @@ const (
 
 // Request is the body of POST /api/v1/recall.
 type Request struct {
-	EndUserID string `json:"endUserId" fault:"invalid_end_user_id" schema:"EndUserID" doc:"the end user"`
-	Query     string `json:"query" schema:"Text" minLength:"1" maxLength:"8192" doc:"the question"`
-	Limit     *int   `json:"limit,omitempty" minimum:"1" maximum:"20" default:"8" doc:"how many memories to use at most"`
-	MaxTokens *int   `json:"maxAnswerTokens,omitempty" minimum:"64" maximum:"1024" default:"400" doc:"how long the answer may be"`
+	EndUserID string  `json:"endUserId" fault:"invalid_end_user_id" schema:"EndUserID" doc:"the end user"`
+	Query     string  `json:"query" schema:"Text" minLength:"1" maxLength:"8192" doc:"the question"`
+	Limit     *int    `json:"limit,omitempty" minimum:"1" maximum:"20" default:"8" doc:"how many memories to use at most"`
+	MaxTokens *int    `json:"maxAnswerTokens,omitempty" minimum:"64" maximum:"1024" default:"400" doc:"how long the answer may be"`
+	Language  *string `json:"language,omitempty" enum:"auto,en,de,fr,es,it,pt,nl,sv,tr,ru,ar,hi" default:"auto" doc:"language that keyword search takes the query for; auto: it tells"`
 	memory.Scope
 }
 
@@ -95,7 +96,7 @@ type Request struct {
 func (in *Request) Validate() error { return in.Scope.Check() }
 
 func (in *Request) search() memory.Query {
-	return memory.Query{EndUserID: in.EndUserID, Query: in.Query, Limit: in.Limit, Scope: in.Scope}
+	return memory.Query{EndUserID: in.EndUserID, Query: in.Query, Limit: in.Limit, Language: in.Language, Scope: in.Scope}
 }
 
 // EndUser is for keys limited to one end user.

@@ -216,6 +216,57 @@ func (e AdminKeyState) Valid() bool {
 	}
 }
 
+// Defines values for AdminNamespaceLanguage.
+const (
+	AdminNamespaceLanguageAr   AdminNamespaceLanguage = "ar"
+	AdminNamespaceLanguageAuto AdminNamespaceLanguage = "auto"
+	AdminNamespaceLanguageDe   AdminNamespaceLanguage = "de"
+	AdminNamespaceLanguageEn   AdminNamespaceLanguage = "en"
+	AdminNamespaceLanguageEs   AdminNamespaceLanguage = "es"
+	AdminNamespaceLanguageFr   AdminNamespaceLanguage = "fr"
+	AdminNamespaceLanguageHi   AdminNamespaceLanguage = "hi"
+	AdminNamespaceLanguageIt   AdminNamespaceLanguage = "it"
+	AdminNamespaceLanguageNl   AdminNamespaceLanguage = "nl"
+	AdminNamespaceLanguagePt   AdminNamespaceLanguage = "pt"
+	AdminNamespaceLanguageRu   AdminNamespaceLanguage = "ru"
+	AdminNamespaceLanguageSv   AdminNamespaceLanguage = "sv"
+	AdminNamespaceLanguageTr   AdminNamespaceLanguage = "tr"
+)
+
+// Valid indicates whether the value is a known member of the AdminNamespaceLanguage enum.
+func (e AdminNamespaceLanguage) Valid() bool {
+	switch e {
+	case AdminNamespaceLanguageAr:
+		return true
+	case AdminNamespaceLanguageAuto:
+		return true
+	case AdminNamespaceLanguageDe:
+		return true
+	case AdminNamespaceLanguageEn:
+		return true
+	case AdminNamespaceLanguageEs:
+		return true
+	case AdminNamespaceLanguageFr:
+		return true
+	case AdminNamespaceLanguageHi:
+		return true
+	case AdminNamespaceLanguageIt:
+		return true
+	case AdminNamespaceLanguageNl:
+		return true
+	case AdminNamespaceLanguagePt:
+		return true
+	case AdminNamespaceLanguageRu:
+		return true
+	case AdminNamespaceLanguageSv:
+		return true
+	case AdminNamespaceLanguageTr:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for AdminOrganizationDeletionStatus.
 const (
 	AdminOrganizationDeletionStatusAbsent   AdminOrganizationDeletionStatus = "absent"
@@ -231,6 +282,57 @@ func (e AdminOrganizationDeletionStatus) Valid() bool {
 	case AdminOrganizationDeletionStatusDeleted:
 		return true
 	case AdminOrganizationDeletionStatusDeleting:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AdminReindexLanguage.
+const (
+	AdminReindexLanguageAr   AdminReindexLanguage = "ar"
+	AdminReindexLanguageAuto AdminReindexLanguage = "auto"
+	AdminReindexLanguageDe   AdminReindexLanguage = "de"
+	AdminReindexLanguageEn   AdminReindexLanguage = "en"
+	AdminReindexLanguageEs   AdminReindexLanguage = "es"
+	AdminReindexLanguageFr   AdminReindexLanguage = "fr"
+	AdminReindexLanguageHi   AdminReindexLanguage = "hi"
+	AdminReindexLanguageIt   AdminReindexLanguage = "it"
+	AdminReindexLanguageNl   AdminReindexLanguage = "nl"
+	AdminReindexLanguagePt   AdminReindexLanguage = "pt"
+	AdminReindexLanguageRu   AdminReindexLanguage = "ru"
+	AdminReindexLanguageSv   AdminReindexLanguage = "sv"
+	AdminReindexLanguageTr   AdminReindexLanguage = "tr"
+)
+
+// Valid indicates whether the value is a known member of the AdminReindexLanguage enum.
+func (e AdminReindexLanguage) Valid() bool {
+	switch e {
+	case AdminReindexLanguageAr:
+		return true
+	case AdminReindexLanguageAuto:
+		return true
+	case AdminReindexLanguageDe:
+		return true
+	case AdminReindexLanguageEn:
+		return true
+	case AdminReindexLanguageEs:
+		return true
+	case AdminReindexLanguageFr:
+		return true
+	case AdminReindexLanguageHi:
+		return true
+	case AdminReindexLanguageIt:
+		return true
+	case AdminReindexLanguageNl:
+		return true
+	case AdminReindexLanguagePt:
+		return true
+	case AdminReindexLanguageRu:
+		return true
+	case AdminReindexLanguageSv:
+		return true
+	case AdminReindexLanguageTr:
 		return true
 	default:
 		return false
@@ -333,6 +435,57 @@ func (e AuditRecordActor) Valid() bool {
 	}
 }
 
+// Defines values for CheckSaveLanguage.
+const (
+	CheckSaveLanguageAr   CheckSaveLanguage = "ar"
+	CheckSaveLanguageAuto CheckSaveLanguage = "auto"
+	CheckSaveLanguageDe   CheckSaveLanguage = "de"
+	CheckSaveLanguageEn   CheckSaveLanguage = "en"
+	CheckSaveLanguageEs   CheckSaveLanguage = "es"
+	CheckSaveLanguageFr   CheckSaveLanguage = "fr"
+	CheckSaveLanguageHi   CheckSaveLanguage = "hi"
+	CheckSaveLanguageIt   CheckSaveLanguage = "it"
+	CheckSaveLanguageNl   CheckSaveLanguage = "nl"
+	CheckSaveLanguagePt   CheckSaveLanguage = "pt"
+	CheckSaveLanguageRu   CheckSaveLanguage = "ru"
+	CheckSaveLanguageSv   CheckSaveLanguage = "sv"
+	CheckSaveLanguageTr   CheckSaveLanguage = "tr"
+)
+
+// Valid indicates whether the value is a known member of the CheckSaveLanguage enum.
+func (e CheckSaveLanguage) Valid() bool {
+	switch e {
+	case CheckSaveLanguageAr:
+		return true
+	case CheckSaveLanguageAuto:
+		return true
+	case CheckSaveLanguageDe:
+		return true
+	case CheckSaveLanguageEn:
+		return true
+	case CheckSaveLanguageEs:
+		return true
+	case CheckSaveLanguageFr:
+		return true
+	case CheckSaveLanguageHi:
+		return true
+	case CheckSaveLanguageIt:
+		return true
+	case CheckSaveLanguageNl:
+		return true
+	case CheckSaveLanguagePt:
+		return true
+	case CheckSaveLanguageRu:
+		return true
+	case CheckSaveLanguageSv:
+		return true
+	case CheckSaveLanguageTr:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CheckSaveMode.
 const (
 	CheckSaveModeHybrid  CheckSaveMode = "hybrid"
@@ -378,6 +531,57 @@ func (e CheckSaveRetrievers) Valid() bool {
 	}
 }
 
+// Defines values for CheckSavedLanguage.
+const (
+	CheckSavedLanguageAr   CheckSavedLanguage = "ar"
+	CheckSavedLanguageAuto CheckSavedLanguage = "auto"
+	CheckSavedLanguageDe   CheckSavedLanguage = "de"
+	CheckSavedLanguageEn   CheckSavedLanguage = "en"
+	CheckSavedLanguageEs   CheckSavedLanguage = "es"
+	CheckSavedLanguageFr   CheckSavedLanguage = "fr"
+	CheckSavedLanguageHi   CheckSavedLanguage = "hi"
+	CheckSavedLanguageIt   CheckSavedLanguage = "it"
+	CheckSavedLanguageNl   CheckSavedLanguage = "nl"
+	CheckSavedLanguagePt   CheckSavedLanguage = "pt"
+	CheckSavedLanguageRu   CheckSavedLanguage = "ru"
+	CheckSavedLanguageSv   CheckSavedLanguage = "sv"
+	CheckSavedLanguageTr   CheckSavedLanguage = "tr"
+)
+
+// Valid indicates whether the value is a known member of the CheckSavedLanguage enum.
+func (e CheckSavedLanguage) Valid() bool {
+	switch e {
+	case CheckSavedLanguageAr:
+		return true
+	case CheckSavedLanguageAuto:
+		return true
+	case CheckSavedLanguageDe:
+		return true
+	case CheckSavedLanguageEn:
+		return true
+	case CheckSavedLanguageEs:
+		return true
+	case CheckSavedLanguageFr:
+		return true
+	case CheckSavedLanguageHi:
+		return true
+	case CheckSavedLanguageIt:
+		return true
+	case CheckSavedLanguageNl:
+		return true
+	case CheckSavedLanguagePt:
+		return true
+	case CheckSavedLanguageRu:
+		return true
+	case CheckSavedLanguageSv:
+		return true
+	case CheckSavedLanguageTr:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CheckSavedMode.
 const (
 	CheckSavedModeHybrid  CheckSavedMode = "hybrid"
@@ -417,6 +621,57 @@ func (e CheckSavedRetrievers) Valid() bool {
 	case CheckSavedRetrieversSparse:
 		return true
 	case CheckSavedRetrieversVector:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CreateNamespaceLanguage.
+const (
+	CreateNamespaceLanguageAr   CreateNamespaceLanguage = "ar"
+	CreateNamespaceLanguageAuto CreateNamespaceLanguage = "auto"
+	CreateNamespaceLanguageDe   CreateNamespaceLanguage = "de"
+	CreateNamespaceLanguageEn   CreateNamespaceLanguage = "en"
+	CreateNamespaceLanguageEs   CreateNamespaceLanguage = "es"
+	CreateNamespaceLanguageFr   CreateNamespaceLanguage = "fr"
+	CreateNamespaceLanguageHi   CreateNamespaceLanguage = "hi"
+	CreateNamespaceLanguageIt   CreateNamespaceLanguage = "it"
+	CreateNamespaceLanguageNl   CreateNamespaceLanguage = "nl"
+	CreateNamespaceLanguagePt   CreateNamespaceLanguage = "pt"
+	CreateNamespaceLanguageRu   CreateNamespaceLanguage = "ru"
+	CreateNamespaceLanguageSv   CreateNamespaceLanguage = "sv"
+	CreateNamespaceLanguageTr   CreateNamespaceLanguage = "tr"
+)
+
+// Valid indicates whether the value is a known member of the CreateNamespaceLanguage enum.
+func (e CreateNamespaceLanguage) Valid() bool {
+	switch e {
+	case CreateNamespaceLanguageAr:
+		return true
+	case CreateNamespaceLanguageAuto:
+		return true
+	case CreateNamespaceLanguageDe:
+		return true
+	case CreateNamespaceLanguageEn:
+		return true
+	case CreateNamespaceLanguageEs:
+		return true
+	case CreateNamespaceLanguageFr:
+		return true
+	case CreateNamespaceLanguageHi:
+		return true
+	case CreateNamespaceLanguageIt:
+		return true
+	case CreateNamespaceLanguageNl:
+		return true
+	case CreateNamespaceLanguagePt:
+		return true
+	case CreateNamespaceLanguageRu:
+		return true
+	case CreateNamespaceLanguageSv:
+		return true
+	case CreateNamespaceLanguageTr:
 		return true
 	default:
 		return false
@@ -903,6 +1158,57 @@ func (e MemberInvitedState) Valid() bool {
 	}
 }
 
+// Defines values for MemoryContextQueryLanguage.
+const (
+	MemoryContextQueryLanguageAr   MemoryContextQueryLanguage = "ar"
+	MemoryContextQueryLanguageAuto MemoryContextQueryLanguage = "auto"
+	MemoryContextQueryLanguageDe   MemoryContextQueryLanguage = "de"
+	MemoryContextQueryLanguageEn   MemoryContextQueryLanguage = "en"
+	MemoryContextQueryLanguageEs   MemoryContextQueryLanguage = "es"
+	MemoryContextQueryLanguageFr   MemoryContextQueryLanguage = "fr"
+	MemoryContextQueryLanguageHi   MemoryContextQueryLanguage = "hi"
+	MemoryContextQueryLanguageIt   MemoryContextQueryLanguage = "it"
+	MemoryContextQueryLanguageNl   MemoryContextQueryLanguage = "nl"
+	MemoryContextQueryLanguagePt   MemoryContextQueryLanguage = "pt"
+	MemoryContextQueryLanguageRu   MemoryContextQueryLanguage = "ru"
+	MemoryContextQueryLanguageSv   MemoryContextQueryLanguage = "sv"
+	MemoryContextQueryLanguageTr   MemoryContextQueryLanguage = "tr"
+)
+
+// Valid indicates whether the value is a known member of the MemoryContextQueryLanguage enum.
+func (e MemoryContextQueryLanguage) Valid() bool {
+	switch e {
+	case MemoryContextQueryLanguageAr:
+		return true
+	case MemoryContextQueryLanguageAuto:
+		return true
+	case MemoryContextQueryLanguageDe:
+		return true
+	case MemoryContextQueryLanguageEn:
+		return true
+	case MemoryContextQueryLanguageEs:
+		return true
+	case MemoryContextQueryLanguageFr:
+		return true
+	case MemoryContextQueryLanguageHi:
+		return true
+	case MemoryContextQueryLanguageIt:
+		return true
+	case MemoryContextQueryLanguageNl:
+		return true
+	case MemoryContextQueryLanguagePt:
+		return true
+	case MemoryContextQueryLanguageRu:
+		return true
+	case MemoryContextQueryLanguageSv:
+		return true
+	case MemoryContextQueryLanguageTr:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for MemoryGrantUpstream.
 const (
 	MemoryGrantUpstreamRevoked    MemoryGrantUpstream = "revoked"
@@ -981,6 +1287,57 @@ func (e MemoryPlaneStatus) Valid() bool {
 	case MemoryPlaneStatusError:
 		return true
 	case MemoryPlaneStatusOk:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for MemoryQueryLanguage.
+const (
+	MemoryQueryLanguageAr   MemoryQueryLanguage = "ar"
+	MemoryQueryLanguageAuto MemoryQueryLanguage = "auto"
+	MemoryQueryLanguageDe   MemoryQueryLanguage = "de"
+	MemoryQueryLanguageEn   MemoryQueryLanguage = "en"
+	MemoryQueryLanguageEs   MemoryQueryLanguage = "es"
+	MemoryQueryLanguageFr   MemoryQueryLanguage = "fr"
+	MemoryQueryLanguageHi   MemoryQueryLanguage = "hi"
+	MemoryQueryLanguageIt   MemoryQueryLanguage = "it"
+	MemoryQueryLanguageNl   MemoryQueryLanguage = "nl"
+	MemoryQueryLanguagePt   MemoryQueryLanguage = "pt"
+	MemoryQueryLanguageRu   MemoryQueryLanguage = "ru"
+	MemoryQueryLanguageSv   MemoryQueryLanguage = "sv"
+	MemoryQueryLanguageTr   MemoryQueryLanguage = "tr"
+)
+
+// Valid indicates whether the value is a known member of the MemoryQueryLanguage enum.
+func (e MemoryQueryLanguage) Valid() bool {
+	switch e {
+	case MemoryQueryLanguageAr:
+		return true
+	case MemoryQueryLanguageAuto:
+		return true
+	case MemoryQueryLanguageDe:
+		return true
+	case MemoryQueryLanguageEn:
+		return true
+	case MemoryQueryLanguageEs:
+		return true
+	case MemoryQueryLanguageFr:
+		return true
+	case MemoryQueryLanguageHi:
+		return true
+	case MemoryQueryLanguageIt:
+		return true
+	case MemoryQueryLanguageNl:
+		return true
+	case MemoryQueryLanguagePt:
+		return true
+	case MemoryQueryLanguageRu:
+		return true
+	case MemoryQueryLanguageSv:
+		return true
+	case MemoryQueryLanguageTr:
 		return true
 	default:
 		return false
@@ -1119,249 +1476,153 @@ func (e ModelStatus) Valid() bool {
 	}
 }
 
-// Defines values for OpenaiContentType.
+// Defines values for NamespaceLanguage.
 const (
-	OpenaiContentTypeText OpenaiContentType = "text"
+	NamespaceLanguageAr   NamespaceLanguage = "ar"
+	NamespaceLanguageAuto NamespaceLanguage = "auto"
+	NamespaceLanguageDe   NamespaceLanguage = "de"
+	NamespaceLanguageEn   NamespaceLanguage = "en"
+	NamespaceLanguageEs   NamespaceLanguage = "es"
+	NamespaceLanguageFr   NamespaceLanguage = "fr"
+	NamespaceLanguageHi   NamespaceLanguage = "hi"
+	NamespaceLanguageIt   NamespaceLanguage = "it"
+	NamespaceLanguageNl   NamespaceLanguage = "nl"
+	NamespaceLanguagePt   NamespaceLanguage = "pt"
+	NamespaceLanguageRu   NamespaceLanguage = "ru"
+	NamespaceLanguageSv   NamespaceLanguage = "sv"
+	NamespaceLanguageTr   NamespaceLanguage = "tr"
 )
 
-// Valid indicates whether the value is a known member of the OpenaiContentType enum.
-func (e OpenaiContentType) Valid() bool {
+// Valid indicates whether the value is a known member of the NamespaceLanguage enum.
+func (e NamespaceLanguage) Valid() bool {
 	switch e {
-	case OpenaiContentTypeText:
+	case NamespaceLanguageAr:
+		return true
+	case NamespaceLanguageAuto:
+		return true
+	case NamespaceLanguageDe:
+		return true
+	case NamespaceLanguageEn:
+		return true
+	case NamespaceLanguageEs:
+		return true
+	case NamespaceLanguageFr:
+		return true
+	case NamespaceLanguageHi:
+		return true
+	case NamespaceLanguageIt:
+		return true
+	case NamespaceLanguageNl:
+		return true
+	case NamespaceLanguagePt:
+		return true
+	case NamespaceLanguageRu:
+		return true
+	case NamespaceLanguageSv:
+		return true
+	case NamespaceLanguageTr:
 		return true
 	default:
 		return false
 	}
 }
 
-// Defines values for OpenaiEmbeddingObject.
+// Defines values for NamespaceCreatedLanguage.
 const (
-	OpenaiEmbeddingObjectEmbedding OpenaiEmbeddingObject = "embedding"
+	NamespaceCreatedLanguageAr   NamespaceCreatedLanguage = "ar"
+	NamespaceCreatedLanguageAuto NamespaceCreatedLanguage = "auto"
+	NamespaceCreatedLanguageDe   NamespaceCreatedLanguage = "de"
+	NamespaceCreatedLanguageEn   NamespaceCreatedLanguage = "en"
+	NamespaceCreatedLanguageEs   NamespaceCreatedLanguage = "es"
+	NamespaceCreatedLanguageFr   NamespaceCreatedLanguage = "fr"
+	NamespaceCreatedLanguageHi   NamespaceCreatedLanguage = "hi"
+	NamespaceCreatedLanguageIt   NamespaceCreatedLanguage = "it"
+	NamespaceCreatedLanguageNl   NamespaceCreatedLanguage = "nl"
+	NamespaceCreatedLanguagePt   NamespaceCreatedLanguage = "pt"
+	NamespaceCreatedLanguageRu   NamespaceCreatedLanguage = "ru"
+	NamespaceCreatedLanguageSv   NamespaceCreatedLanguage = "sv"
+	NamespaceCreatedLanguageTr   NamespaceCreatedLanguage = "tr"
 )
 
-// Valid indicates whether the value is a known member of the OpenaiEmbeddingObject enum.
-func (e OpenaiEmbeddingObject) Valid() bool {
+// Valid indicates whether the value is a known member of the NamespaceCreatedLanguage enum.
+func (e NamespaceCreatedLanguage) Valid() bool {
 	switch e {
-	case OpenaiEmbeddingObjectEmbedding:
+	case NamespaceCreatedLanguageAr:
+		return true
+	case NamespaceCreatedLanguageAuto:
+		return true
+	case NamespaceCreatedLanguageDe:
+		return true
+	case NamespaceCreatedLanguageEn:
+		return true
+	case NamespaceCreatedLanguageEs:
+		return true
+	case NamespaceCreatedLanguageFr:
+		return true
+	case NamespaceCreatedLanguageHi:
+		return true
+	case NamespaceCreatedLanguageIt:
+		return true
+	case NamespaceCreatedLanguageNl:
+		return true
+	case NamespaceCreatedLanguagePt:
+		return true
+	case NamespaceCreatedLanguageRu:
+		return true
+	case NamespaceCreatedLanguageSv:
+		return true
+	case NamespaceCreatedLanguageTr:
 		return true
 	default:
 		return false
 	}
 }
 
-// Defines values for OpenaiEmbeddingsObject.
+// Defines values for QueryRequestLanguage.
 const (
-	OpenaiEmbeddingsObjectList OpenaiEmbeddingsObject = "list"
+	QueryRequestLanguageAr   QueryRequestLanguage = "ar"
+	QueryRequestLanguageAuto QueryRequestLanguage = "auto"
+	QueryRequestLanguageDe   QueryRequestLanguage = "de"
+	QueryRequestLanguageEn   QueryRequestLanguage = "en"
+	QueryRequestLanguageEs   QueryRequestLanguage = "es"
+	QueryRequestLanguageFr   QueryRequestLanguage = "fr"
+	QueryRequestLanguageHi   QueryRequestLanguage = "hi"
+	QueryRequestLanguageIt   QueryRequestLanguage = "it"
+	QueryRequestLanguageNl   QueryRequestLanguage = "nl"
+	QueryRequestLanguagePt   QueryRequestLanguage = "pt"
+	QueryRequestLanguageRu   QueryRequestLanguage = "ru"
+	QueryRequestLanguageSv   QueryRequestLanguage = "sv"
+	QueryRequestLanguageTr   QueryRequestLanguage = "tr"
 )
 
-// Valid indicates whether the value is a known member of the OpenaiEmbeddingsObject enum.
-func (e OpenaiEmbeddingsObject) Valid() bool {
+// Valid indicates whether the value is a known member of the QueryRequestLanguage enum.
+func (e QueryRequestLanguage) Valid() bool {
 	switch e {
-	case OpenaiEmbeddingsObjectList:
+	case QueryRequestLanguageAr:
 		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for OpenaiEmbeddingsRequestEncodingFormat.
-const (
-	Base64 OpenaiEmbeddingsRequestEncodingFormat = "base64"
-	Float  OpenaiEmbeddingsRequestEncodingFormat = "float"
-)
-
-// Valid indicates whether the value is a known member of the OpenaiEmbeddingsRequestEncodingFormat enum.
-func (e OpenaiEmbeddingsRequestEncodingFormat) Valid() bool {
-	switch e {
-	case Base64:
+	case QueryRequestLanguageAuto:
 		return true
-	case Float:
+	case QueryRequestLanguageDe:
 		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for OpenaiEmbeddingsRequestInputType.
-const (
-	Passage OpenaiEmbeddingsRequestInputType = "passage"
-	Query   OpenaiEmbeddingsRequestInputType = "query"
-)
-
-// Valid indicates whether the value is a known member of the OpenaiEmbeddingsRequestInputType enum.
-func (e OpenaiEmbeddingsRequestInputType) Valid() bool {
-	switch e {
-	case Passage:
+	case QueryRequestLanguageEn:
 		return true
-	case Query:
+	case QueryRequestLanguageEs:
 		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for OpenaiFoundObject.
-const (
-	VectorStoreSearchResultsPage OpenaiFoundObject = "vector_store.search_results.page"
-)
-
-// Valid indicates whether the value is a known member of the OpenaiFoundObject enum.
-func (e OpenaiFoundObject) Valid() bool {
-	switch e {
-	case VectorStoreSearchResultsPage:
+	case QueryRequestLanguageFr:
 		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for OpenaiModelKinds.
-const (
-	OpenaiModelKindsAnswer    OpenaiModelKinds = "answer"
-	OpenaiModelKindsEmbedding OpenaiModelKinds = "embedding"
-	OpenaiModelKindsRerank    OpenaiModelKinds = "rerank"
-	OpenaiModelKindsSparse    OpenaiModelKinds = "sparse"
-)
-
-// Valid indicates whether the value is a known member of the OpenaiModelKinds enum.
-func (e OpenaiModelKinds) Valid() bool {
-	switch e {
-	case OpenaiModelKindsAnswer:
+	case QueryRequestLanguageHi:
 		return true
-	case OpenaiModelKindsEmbedding:
+	case QueryRequestLanguageIt:
 		return true
-	case OpenaiModelKindsRerank:
+	case QueryRequestLanguageNl:
 		return true
-	case OpenaiModelKindsSparse:
+	case QueryRequestLanguagePt:
 		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for OpenaiModelObject.
-const (
-	OpenaiModelObjectModel OpenaiModelObject = "model"
-)
-
-// Valid indicates whether the value is a known member of the OpenaiModelObject enum.
-func (e OpenaiModelObject) Valid() bool {
-	switch e {
-	case OpenaiModelObjectModel:
+	case QueryRequestLanguageRu:
 		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for OpenaiModelsObject.
-const (
-	OpenaiModelsObjectList OpenaiModelsObject = "list"
-)
-
-// Valid indicates whether the value is a known member of the OpenaiModelsObject enum.
-func (e OpenaiModelsObject) Valid() bool {
-	switch e {
-	case OpenaiModelsObjectList:
+	case QueryRequestLanguageSv:
 		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for OpenaiRankingRanker.
-const (
-	Auto            OpenaiRankingRanker = "auto"
-	Default20241115 OpenaiRankingRanker = "default-2024-11-15"
-	None            OpenaiRankingRanker = "none"
-)
-
-// Valid indicates whether the value is a known member of the OpenaiRankingRanker enum.
-func (e OpenaiRankingRanker) Valid() bool {
-	switch e {
-	case Auto:
-		return true
-	case Default20241115:
-		return true
-	case None:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for OpenaiSearchRequestFilters0Type.
-const (
-	Eq OpenaiSearchRequestFilters0Type = "eq"
-)
-
-// Valid indicates whether the value is a known member of the OpenaiSearchRequestFilters0Type enum.
-func (e OpenaiSearchRequestFilters0Type) Valid() bool {
-	switch e {
-	case Eq:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for OpenaiSearchRequestFilters1Type.
-const (
-	In OpenaiSearchRequestFilters1Type = "in"
-)
-
-// Valid indicates whether the value is a known member of the OpenaiSearchRequestFilters1Type enum.
-func (e OpenaiSearchRequestFilters1Type) Valid() bool {
-	switch e {
-	case In:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for OpenaiSearchRequestFilters2Type.
-const (
-	And OpenaiSearchRequestFilters2Type = "and"
-	Or  OpenaiSearchRequestFilters2Type = "or"
-)
-
-// Valid indicates whether the value is a known member of the OpenaiSearchRequestFilters2Type enum.
-func (e OpenaiSearchRequestFilters2Type) Valid() bool {
-	switch e {
-	case And:
-		return true
-	case Or:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for OpenaiStoreObject.
-const (
-	VectorStore OpenaiStoreObject = "vector_store"
-)
-
-// Valid indicates whether the value is a known member of the OpenaiStoreObject enum.
-func (e OpenaiStoreObject) Valid() bool {
-	switch e {
-	case VectorStore:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for OpenaiStoreStatus.
-const (
-	OpenaiStoreStatusCompleted OpenaiStoreStatus = "completed"
-)
-
-// Valid indicates whether the value is a known member of the OpenaiStoreStatus enum.
-func (e OpenaiStoreStatus) Valid() bool {
-	switch e {
-	case OpenaiStoreStatusCompleted:
+	case QueryRequestLanguageTr:
 		return true
 	default:
 		return false
@@ -1461,15 +1722,66 @@ func (e QueryResultScoreKind) Valid() bool {
 	}
 }
 
+// Defines values for RecallRequestLanguage.
+const (
+	RecallRequestLanguageAr   RecallRequestLanguage = "ar"
+	RecallRequestLanguageAuto RecallRequestLanguage = "auto"
+	RecallRequestLanguageDe   RecallRequestLanguage = "de"
+	RecallRequestLanguageEn   RecallRequestLanguage = "en"
+	RecallRequestLanguageEs   RecallRequestLanguage = "es"
+	RecallRequestLanguageFr   RecallRequestLanguage = "fr"
+	RecallRequestLanguageHi   RecallRequestLanguage = "hi"
+	RecallRequestLanguageIt   RecallRequestLanguage = "it"
+	RecallRequestLanguageNl   RecallRequestLanguage = "nl"
+	RecallRequestLanguagePt   RecallRequestLanguage = "pt"
+	RecallRequestLanguageRu   RecallRequestLanguage = "ru"
+	RecallRequestLanguageSv   RecallRequestLanguage = "sv"
+	RecallRequestLanguageTr   RecallRequestLanguage = "tr"
+)
+
+// Valid indicates whether the value is a known member of the RecallRequestLanguage enum.
+func (e RecallRequestLanguage) Valid() bool {
+	switch e {
+	case RecallRequestLanguageAr:
+		return true
+	case RecallRequestLanguageAuto:
+		return true
+	case RecallRequestLanguageDe:
+		return true
+	case RecallRequestLanguageEn:
+		return true
+	case RecallRequestLanguageEs:
+		return true
+	case RecallRequestLanguageFr:
+		return true
+	case RecallRequestLanguageHi:
+		return true
+	case RecallRequestLanguageIt:
+		return true
+	case RecallRequestLanguageNl:
+		return true
+	case RecallRequestLanguagePt:
+		return true
+	case RecallRequestLanguageRu:
+		return true
+	case RecallRequestLanguageSv:
+		return true
+	case RecallRequestLanguageTr:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for RerankAliasRequestRankFields.
 const (
-	RerankAliasRequestRankFieldsText RerankAliasRequestRankFields = "text"
+	Text RerankAliasRequestRankFields = "text"
 )
 
 // Valid indicates whether the value is a known member of the RerankAliasRequestRankFields enum.
 func (e RerankAliasRequestRankFields) Valid() bool {
 	switch e {
-	case RerankAliasRequestRankFieldsText:
+	case Text:
 		return true
 	default:
 		return false
@@ -3281,6 +3593,9 @@ type AdminNamespace struct {
 	// EmbeddingModel model of its vectors
 	EmbeddingModel string `json:"embedding_model"`
 
+	// Language that keyword search takes its texts for; auto: each chunk tells its own
+	Language AdminNamespaceLanguage `json:"language"`
+
 	// Name 1-64 characters of a-z 0-9 _ -, starting with a letter or digit
 	Name NamespaceName `json:"name"`
 
@@ -3291,6 +3606,9 @@ type AdminNamespace struct {
 	Sparse    bool      `json:"sparse"`
 	UpdatedAt time.Time `json:"updated_at"`
 }
+
+// AdminNamespaceLanguage that keyword search takes its texts for; auto: each chunk tells its own
+type AdminNamespaceLanguage string
 
 // AdminNamespaces defines model for AdminNamespaces.
 type AdminNamespaces struct {
@@ -3415,12 +3733,18 @@ type AdminReindex struct {
 	// Hold build and compare, but keep serving the current vectors; the next call without hold swaps; default: false
 	Hold *bool `json:"hold,omitempty"`
 
+	// Language language that keyword search takes its texts for from the swap on; auto: each chunk tells its own; left out: as it is
+	Language *AdminReindexLanguage `json:"language,omitempty"`
+
 	// MinOverlap lowest comparison.overlap that swaps; below it the new vectors are held; default: 0
 	MinOverlap *float64 `json:"min_overlap,omitempty"`
 
 	// Queries queries to compare by; none: made from fifty random documents
 	Queries *[]string `json:"queries,omitempty"`
 }
+
+// AdminReindexLanguage language that keyword search takes its texts for from the swap on; auto: each chunk tells its own; left out: as it is
+type AdminReindexLanguage string
 
 // AdminReindexFailed defines model for AdminReindexFailed.
 type AdminReindexFailed struct {
@@ -3639,6 +3963,9 @@ type CheckSave struct {
 	// Filter only documents whose metadata match
 	Filter *Filter `json:"filter,omitempty"`
 
+	// Language language that keyword search takes the query for, as in a query
+	Language *CheckSaveLanguage `json:"language,omitempty"`
+
 	// MinScore least score of a document; only with rerank or with the vector retriever alone
 	MinScore *float64 `json:"min_score,omitempty"`
 
@@ -3660,6 +3987,9 @@ type CheckSave struct {
 	// Within how many documents are the first; default: 10
 	Within *int64 `json:"within,omitempty"`
 }
+
+// CheckSaveLanguage language that keyword search takes the query for, as in a query
+type CheckSaveLanguage string
 
 // CheckSaveMode short for retrievers: all, or one
 type CheckSaveMode string
@@ -3688,6 +4018,9 @@ type CheckSaved struct {
 	// Found ids of the first documents when it was saved, best first
 	Found []string `json:"found"`
 
+	// Language language that keyword search takes the query for, as in a query
+	Language *CheckSavedLanguage `json:"language,omitempty"`
+
 	// MinScore least score of a document; only with rerank or with the vector retriever alone
 	MinScore *float64 `json:"min_score,omitempty"`
 
@@ -3713,6 +4046,9 @@ type CheckSaved struct {
 	// Within how many documents are the first; default: 10
 	Within *int64 `json:"within,omitempty"`
 }
+
+// CheckSavedLanguage language that keyword search takes the query for, as in a query
+type CheckSavedLanguage string
 
 // CheckSavedMode short for retrievers: all, or one
 type CheckSavedMode string
@@ -3754,6 +4090,9 @@ type ContainerTag = string
 
 // CreateNamespace defines model for CreateNamespace.
 type CreateNamespace struct {
+	// Language language that keyword search takes its texts and queries for; auto: each chunk and query tells its own; default: auto
+	Language *CreateNamespaceLanguage `json:"language,omitempty"`
+
 	// Name name of the namespace
 	//
 	// Examples: docs
@@ -3762,6 +4101,9 @@ type CreateNamespace struct {
 	// Sparse whether the namespace has a learned-sparse index; default: false
 	Sparse *bool `json:"sparse,omitempty"`
 }
+
+// CreateNamespaceLanguage language that keyword search takes its texts and queries for; auto: each chunk and query tells its own; default: auto
+type CreateNamespaceLanguage string
 
 // CreateSource defines model for CreateSource.
 type CreateSource struct {
@@ -3959,6 +4301,9 @@ type DocumentWritten struct {
 
 	// Namespace 1-64 characters of a-z 0-9 _ -, starting with a letter or digit
 	Namespace NamespaceName `json:"namespace"`
+
+	// Searchable whether every index has the documents; false: one takes them in the background; not in an operation's result
+	Searchable *bool `json:"searchable,omitempty"`
 
 	// Sparse whether the namespace has a learned-sparse index
 	Sparse bool `json:"sparse"`
@@ -4424,6 +4769,9 @@ type FileUploaded struct {
 	// Namespace 1-64 characters of a-z 0-9 _ -, starting with a letter or digit
 	Namespace NamespaceName `json:"namespace"`
 
+	// Searchable whether every index has the documents; false: one takes them in the background; not with dry_run
+	Searchable *bool `json:"searchable,omitempty"`
+
 	// Unchanged documents that were stored already, as they are
 	Unchanged int64 `json:"unchanged"`
 
@@ -4725,6 +5073,9 @@ type MemoryContextQuery struct {
 	// EndUserId the end user
 	EndUserId EndUserID `json:"endUserId"`
 
+	// Language language that keyword search takes the query for; auto: it tells; default: auto
+	Language *MemoryContextQueryLanguage `json:"language,omitempty"`
+
 	// Limit how many memories at most; default: 20
 	Limit *int64 `json:"limit,omitempty"`
 
@@ -4737,6 +5088,9 @@ type MemoryContextQuery struct {
 	// Query the message that is to be answered
 	Query string `json:"query"`
 }
+
+// MemoryContextQueryLanguage language that keyword search takes the query for; auto: it tells; default: auto
+type MemoryContextQueryLanguage string
 
 // MemoryCreateGrant defines model for MemoryCreateGrant.
 type MemoryCreateGrant struct {
@@ -4913,12 +5267,18 @@ type MemoryQuery struct {
 	// EndUserId the end user
 	EndUserId EndUserID `json:"endUserId"`
 
+	// Language language that keyword search takes the query for; auto: it tells; default: auto
+	Language *MemoryQueryLanguage `json:"language,omitempty"`
+
 	// Limit how many at most; default: 10
 	Limit *int64 `json:"limit,omitempty"`
 
 	// Query the question
 	Query string `json:"query"`
 }
+
+// MemoryQueryLanguage language that keyword search takes the query for; auto: it tells; default: auto
+type MemoryQueryLanguage string
 
 // MemoryQuotas defines model for MemoryQuotas.
 type MemoryQuotas struct {
@@ -5231,6 +5591,9 @@ type Namespace struct {
 	// EmbeddingModel model of its vectors
 	EmbeddingModel string `json:"embedding_model"`
 
+	// Language that keyword search takes its texts for; auto: each chunk and query tells its own
+	Language NamespaceLanguage `json:"language"`
+
 	// Name 1-64 characters of a-z 0-9 _ -, starting with a letter or digit
 	Name NamespaceName `json:"name"`
 
@@ -5244,12 +5607,20 @@ type Namespace struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
+// NamespaceLanguage that keyword search takes its texts for; auto: each chunk and query tells its own
+type NamespaceLanguage string
+
 // NamespaceCreated defines model for NamespaceCreated.
 type NamespaceCreated struct {
+	Language NamespaceCreatedLanguage `json:"language"`
+
 	// Name 1-64 characters of a-z 0-9 _ -, starting with a letter or digit
 	Name   NamespaceName `json:"name"`
 	Sparse bool          `json:"sparse"`
 }
+
+// NamespaceCreatedLanguage defines model for NamespaceCreated.Language.
+type NamespaceCreatedLanguage string
 
 // NamespaceDeleted defines model for NamespaceDeleted.
 type NamespaceDeleted struct {
@@ -5277,320 +5648,6 @@ type NamespacePage struct {
 
 	// NextCursor cursor of the next page; null: this is the last
 	NextCursor *string `json:"next_cursor"`
-}
-
-// OpenaiContent defines model for OpenaiContent.
-type OpenaiContent struct {
-	Text string            `json:"text"`
-	Type OpenaiContentType `json:"type"`
-}
-
-// OpenaiContentType defines model for OpenaiContent.Type.
-type OpenaiContentType string
-
-// OpenaiEmbedding defines model for OpenaiEmbedding.
-type OpenaiEmbedding struct {
-	// Embedding of unit length
-	Embedding OpenaiEmbedding_Embedding `json:"embedding"`
-
-	// Index place of its text in the input
-	Index  int64                 `json:"index"`
-	Object OpenaiEmbeddingObject `json:"object"`
-}
-
-// OpenaiEmbeddingEmbedding0 defines model for OpenaiEmbedding.Embedding.0.
-type OpenaiEmbeddingEmbedding0 = []float32
-
-// OpenaiEmbeddingEmbedding1 defines model for OpenaiEmbedding.Embedding.1.
-type OpenaiEmbeddingEmbedding1 = []byte
-
-// OpenaiEmbedding_Embedding of unit length
-type OpenaiEmbedding_Embedding struct {
-	union json.RawMessage
-}
-
-// OpenaiEmbeddingObject defines model for OpenaiEmbedding.Object.
-type OpenaiEmbeddingObject string
-
-// OpenaiEmbeddings defines model for OpenaiEmbeddings.
-type OpenaiEmbeddings struct {
-	// Data in the order of the input
-	Data []OpenaiEmbedding `json:"data"`
-
-	// Model the model's own name
-	Model  string                 `json:"model"`
-	Object OpenaiEmbeddingsObject `json:"object"`
-	Usage  OpenaiUsage            `json:"usage"`
-}
-
-// OpenaiEmbeddingsObject defines model for OpenaiEmbeddings.Object.
-type OpenaiEmbeddingsObject string
-
-// OpenaiEmbeddingsRequest defines model for OpenaiEmbeddingsRequest.
-type OpenaiEmbeddingsRequest struct {
-	// Dimensions the model's own; another is refused
-	Dimensions *int64 `json:"dimensions,omitempty"`
-
-	// EncodingFormat base64: little-endian float32; default: float
-	EncodingFormat *OpenaiEmbeddingsRequestEncodingFormat `json:"encoding_format,omitempty"`
-
-	// Input one text or up to 2048, each within the model's window; token ids are refused
-	Input OpenaiEmbeddingsRequest_Input `json:"input"`
-
-	// InputType which side of a search the texts stand on; not OpenAI's: clients send it as an extra field; default: passage
-	InputType *OpenaiEmbeddingsRequestInputType `json:"input_type,omitempty"`
-
-	// Model an embedding model of this server, or an alias of one
-	Model string `json:"model"`
-
-	// User without effect
-	User *string `json:"user,omitempty"`
-}
-
-// OpenaiEmbeddingsRequestEncodingFormat base64: little-endian float32; default: float
-type OpenaiEmbeddingsRequestEncodingFormat string
-
-// OpenaiEmbeddingsRequestInput0 defines model for OpenaiEmbeddingsRequest.Input.0.
-type OpenaiEmbeddingsRequestInput0 = string
-
-// OpenaiEmbeddingsRequestInput1 defines model for OpenaiEmbeddingsRequest.Input.1.
-type OpenaiEmbeddingsRequestInput1 = []string
-
-// OpenaiEmbeddingsRequest_Input one text or up to 2048, each within the model's window; token ids are refused
-type OpenaiEmbeddingsRequest_Input struct {
-	union json.RawMessage
-}
-
-// OpenaiEmbeddingsRequestInputType which side of a search the texts stand on; not OpenAI's: clients send it as an extra field; default: passage
-type OpenaiEmbeddingsRequestInputType string
-
-// OpenaiFileCounts defines model for OpenaiFileCounts.
-type OpenaiFileCounts struct {
-	Cancelled int64 `json:"cancelled"`
-
-	// Completed documents
-	Completed  int64 `json:"completed"`
-	Failed     int64 `json:"failed"`
-	InProgress int64 `json:"in_progress"`
-
-	// Total documents
-	Total int64 `json:"total"`
-}
-
-// OpenaiFound defines model for OpenaiFound.
-type OpenaiFound struct {
-	// Data best first
-	Data []OpenaiResult `json:"data"`
-
-	// Degraded parts left out of this answer, or that took part with less, and why; not OpenAI's
-	Degraded []Degraded `json:"degraded"`
-
-	// HasMore false
-	HasMore bool `json:"has_more"`
-
-	// NextPage null
-	NextPage *string           `json:"next_page"`
-	Object   OpenaiFoundObject `json:"object"`
-
-	// SearchQuery the question as it was asked
-	SearchQuery []string `json:"search_query"`
-}
-
-// OpenaiFoundObject defines model for OpenaiFound.Object.
-type OpenaiFoundObject string
-
-// OpenaiModel defines model for OpenaiModel.
-type OpenaiModel struct {
-	// AliasOf the model that this is another name of
-	AliasOf *string `json:"alias_of,omitempty"`
-
-	// Created 0: no model says when it was made
-	Created int64 `json:"created"`
-
-	// Id as in requests
-	Id string `json:"id"`
-
-	// Kinds what it does
-	Kinds  []OpenaiModelKinds `json:"kinds"`
-	Object OpenaiModelObject  `json:"object"`
-
-	// OwnedBy where it runs: wasm, plugin or remote
-	OwnedBy string `json:"owned_by"`
-}
-
-// OpenaiModelKinds defines model for OpenaiModel.Kinds.
-type OpenaiModelKinds string
-
-// OpenaiModelObject defines model for OpenaiModel.Object.
-type OpenaiModelObject string
-
-// OpenaiModels defines model for OpenaiModels.
-type OpenaiModels struct {
-	// Data models, and their aliases, by name
-	Data   []OpenaiModel      `json:"data"`
-	Object OpenaiModelsObject `json:"object"`
-}
-
-// OpenaiModelsObject defines model for OpenaiModels.Object.
-type OpenaiModelsObject string
-
-// OpenaiRanking defines model for OpenaiRanking.
-type OpenaiRanking struct {
-	// Ranker none: as the retrievers rank; else by this server's rerank model, if it has one; default: none
-	Ranker *OpenaiRankingRanker `json:"ranker,omitempty"`
-
-	// ScoreThreshold least score of a result; above 0 it needs a rerank model
-	ScoreThreshold *float64 `json:"score_threshold,omitempty"`
-}
-
-// OpenaiRankingRanker none: as the retrievers rank; else by this server's rerank model, if it has one; default: none
-type OpenaiRankingRanker string
-
-// OpenaiResult defines model for OpenaiResult.
-type OpenaiResult struct {
-	// Attributes metadata that are texts, numbers or truth values
-	Attributes Metadata `json:"attributes"`
-
-	// Content one chunk
-	Content []OpenaiContent `json:"content"`
-
-	// FileId of the document
-	FileId DocumentID `json:"file_id"`
-
-	// Filename path of its file, else its title, else its id
-	Filename string `json:"filename"`
-
-	// Score higher is better
-	Score float64 `json:"score"`
-}
-
-// OpenaiSearchRequest defines model for OpenaiSearchRequest.
-type OpenaiSearchRequest struct {
-	// Filters on attributes: eq and in of a key, and and or of filters
-	Filters *OpenaiSearchRequest_Filters `json:"filters,omitempty"`
-
-	// MaxNumResults how many at most; default: 10
-	MaxNumResults *int64 `json:"max_num_results,omitempty"`
-
-	// Query the question
-	Query OpenaiSearchRequest_Query `json:"query"`
-
-	// RankingOptions how results are ranked
-	RankingOptions *OpenaiRanking `json:"ranking_options,omitempty"`
-
-	// RewriteQuery true is refused: no language model rewrites it; default: false
-	RewriteQuery *bool `json:"rewrite_query,omitempty"`
-}
-
-// OpenaiSearchRequestFilters0 defines model for OpenaiSearchRequest.Filters.0.
-type OpenaiSearchRequestFilters0 struct {
-	Key   string                              `json:"key"`
-	Type  OpenaiSearchRequestFilters0Type     `json:"type"`
-	Value OpenaiSearchRequest_Filters_0_Value `json:"value"`
-}
-
-// OpenaiSearchRequestFilters0Type defines model for OpenaiSearchRequest.Filters.0.Type.
-type OpenaiSearchRequestFilters0Type string
-
-// OpenaiSearchRequestFilters0Value0 defines model for OpenaiSearchRequest.Filters.0.Value.0.
-type OpenaiSearchRequestFilters0Value0 = string
-
-// OpenaiSearchRequestFilters0Value1 defines model for OpenaiSearchRequest.Filters.0.Value.1.
-type OpenaiSearchRequestFilters0Value1 = float32
-
-// OpenaiSearchRequestFilters0Value2 defines model for OpenaiSearchRequest.Filters.0.Value.2.
-type OpenaiSearchRequestFilters0Value2 = bool
-
-// OpenaiSearchRequest_Filters_0_Value defines model for OpenaiSearchRequest.Filters.0.Value.
-type OpenaiSearchRequest_Filters_0_Value struct {
-	union json.RawMessage
-}
-
-// OpenaiSearchRequestFilters1 defines model for OpenaiSearchRequest.Filters.1.
-type OpenaiSearchRequestFilters1 struct {
-	Key   string                                     `json:"key"`
-	Type  OpenaiSearchRequestFilters1Type            `json:"type"`
-	Value []OpenaiSearchRequest_Filters_1_Value_Item `json:"value"`
-}
-
-// OpenaiSearchRequestFilters1Type defines model for OpenaiSearchRequest.Filters.1.Type.
-type OpenaiSearchRequestFilters1Type string
-
-// OpenaiSearchRequestFilters1Value0 defines model for OpenaiSearchRequest.Filters.1.Value.0.
-type OpenaiSearchRequestFilters1Value0 = string
-
-// OpenaiSearchRequestFilters1Value1 defines model for OpenaiSearchRequest.Filters.1.Value.1.
-type OpenaiSearchRequestFilters1Value1 = float32
-
-// OpenaiSearchRequestFilters1Value2 defines model for OpenaiSearchRequest.Filters.1.Value.2.
-type OpenaiSearchRequestFilters1Value2 = bool
-
-// OpenaiSearchRequest_Filters_1_Value_Item defines model for OpenaiSearchRequest.Filters.1.value.Item.
-type OpenaiSearchRequest_Filters_1_Value_Item struct {
-	union json.RawMessage
-}
-
-// OpenaiSearchRequestFilters2 defines model for OpenaiSearchRequest.Filters.2.
-type OpenaiSearchRequestFilters2 struct {
-	Filters []map[string]interface{}        `json:"filters"`
-	Type    OpenaiSearchRequestFilters2Type `json:"type"`
-}
-
-// OpenaiSearchRequestFilters2Type defines model for OpenaiSearchRequest.Filters.2.Type.
-type OpenaiSearchRequestFilters2Type string
-
-// OpenaiSearchRequest_Filters on attributes: eq and in of a key, and and or of filters
-type OpenaiSearchRequest_Filters struct {
-	union json.RawMessage
-}
-
-// OpenaiSearchRequestQuery0 defines model for OpenaiSearchRequest.Query.0.
-type OpenaiSearchRequestQuery0 = string
-
-// OpenaiSearchRequestQuery1 defines model for OpenaiSearchRequest.Query.1.
-type OpenaiSearchRequestQuery1 = []string
-
-// OpenaiSearchRequest_Query the question
-type OpenaiSearchRequest_Query struct {
-	union json.RawMessage
-}
-
-// OpenaiStore defines model for OpenaiStore.
-type OpenaiStore struct {
-	// CreatedAt Unix seconds
-	CreatedAt  int64            `json:"created_at"`
-	FileCounts OpenaiFileCounts `json:"file_counts"`
-
-	// Id the namespace's name
-	Id NamespaceName `json:"id"`
-
-	// LastActiveAt Unix seconds of the last change of a document
-	LastActiveAt int64 `json:"last_active_at"`
-
-	// Name the same
-	Name   NamespaceName     `json:"name"`
-	Object OpenaiStoreObject `json:"object"`
-
-	// Status what is stored can be found
-	Status OpenaiStoreStatus `json:"status"`
-
-	// UsageBytes of the documents' texts
-	UsageBytes int64 `json:"usage_bytes"`
-}
-
-// OpenaiStoreObject defines model for OpenaiStore.Object.
-type OpenaiStoreObject string
-
-// OpenaiStoreStatus what is stored can be found
-type OpenaiStoreStatus string
-
-// OpenaiUsage defines model for OpenaiUsage.
-type OpenaiUsage struct {
-	// PromptTokens what the model read, with what it puts around each text
-	PromptTokens int64 `json:"prompt_tokens"`
-
-	// TotalTokens the same
-	TotalTokens int64 `json:"total_tokens"`
 }
 
 // PortSourceCounts defines model for PortSourceCounts.
@@ -5708,6 +5765,9 @@ type QueryRequest struct {
 	// IncludeText whether hits have their text; default: true
 	IncludeText *bool `json:"include_text,omitempty"`
 
+	// Language language that keyword search takes the query for; auto: it tells; default: that of the namespace
+	Language *QueryRequestLanguage `json:"language,omitempty"`
+
 	// MaxChunksPerDocument 1 gives one hit for each document; default: 100
 	MaxChunksPerDocument *int64 `json:"max_chunks_per_document,omitempty"`
 
@@ -5738,6 +5798,9 @@ type QueryRequest struct {
 	// Weights how much each retriever counts in the fusion; those not named keep the configured weight, and one of weight 0 is not asked
 	Weights *map[string]float64 `json:"weights,omitempty"`
 }
+
+// QueryRequestLanguage language that keyword search takes the query for; auto: it tells; default: that of the namespace
+type QueryRequestLanguage string
 
 // QueryRequestMode short for retrievers: all, or one
 type QueryRequestMode string
@@ -5878,6 +5941,9 @@ type RecallRequest struct {
 	// EndUserId the end user
 	EndUserId EndUserID `json:"endUserId"`
 
+	// Language language that keyword search takes the query for; auto: it tells; default: auto
+	Language *RecallRequestLanguage `json:"language,omitempty"`
+
 	// Limit how many memories to use at most; default: 8
 	Limit *int64 `json:"limit,omitempty"`
 
@@ -5887,6 +5953,9 @@ type RecallRequest struct {
 	// Query the question
 	Query string `json:"query"`
 }
+
+// RecallRequestLanguage language that keyword search takes the query for; auto: it tells; default: auto
+type RecallRequestLanguage string
 
 // RecallUsage defines model for RecallUsage.
 type RecallUsage struct {
@@ -7575,6 +7644,9 @@ type AdminNamespacesListParams struct {
 	// Cursor next_cursor of the page before; none for the first page
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 
+	// Prefix only names that begin with it
+	Prefix *string `form:"prefix,omitempty" json:"prefix,omitempty"`
+
 	// XRequestId Names the request in logs and error bodies. One of other than 1-128 characters of A-Z a-z 0-9 . _ - is replaced.
 	XRequestId *RequestId `json:"X-Request-Id,omitempty"`
 
@@ -8238,7 +8310,7 @@ type DocumentsListParamsOrder string
 
 // DocumentsWriteParams defines parameters for DocumentsWrite.
 type DocumentsWriteParams struct {
-	// Prefer respond-async answers 202 with an operation
+	// Prefer respond-async answers 202 with an operation; searchable=soon does not wait for a remote index
 	Prefer *string `json:"Prefer,omitempty"`
 
 	// XRequestId Names the request in logs and error bodies. One of other than 1-128 characters of A-Z a-z 0-9 . _ - is replaced.
@@ -8280,7 +8352,7 @@ type FilesUploadParams struct {
 	// DryRun write nothing, and show the documents and chunks that would be written
 	DryRun *bool `form:"dry_run,omitempty" json:"dry_run,omitempty"`
 
-	// Prefer respond-async answers 202 with an operation
+	// Prefer respond-async answers 202 with an operation; searchable=soon does not wait for a remote index
 	Prefer *string `json:"Prefer,omitempty"`
 
 	// XRequestId Names the request in logs and error bodies. One of other than 1-128 characters of A-Z a-z 0-9 . _ - is replaced.
@@ -8563,53 +8635,8 @@ type SourcesSyncParams struct {
 	XTimeoutMs *TimeoutMs `json:"X-Timeout-Ms,omitempty"`
 }
 
-// OpenaiEmbeddingsParams defines parameters for OpenaiEmbeddings.
-type OpenaiEmbeddingsParams struct {
-	// XRequestId Names the request in logs and error bodies. One of other than 1-128 characters of A-Z a-z 0-9 . _ - is replaced.
-	XRequestId *RequestId `json:"X-Request-Id,omitempty"`
-
-	// XTimeoutMs Lowers the operation's time limit, in milliseconds. A call that takes longer answers 504.
-	XTimeoutMs *TimeoutMs `json:"X-Timeout-Ms,omitempty"`
-}
-
-// OpenaiModelsListParams defines parameters for OpenaiModelsList.
-type OpenaiModelsListParams struct {
-	// XRequestId Names the request in logs and error bodies. One of other than 1-128 characters of A-Z a-z 0-9 . _ - is replaced.
-	XRequestId *RequestId `json:"X-Request-Id,omitempty"`
-
-	// XTimeoutMs Lowers the operation's time limit, in milliseconds. A call that takes longer answers 504.
-	XTimeoutMs *TimeoutMs `json:"X-Timeout-Ms,omitempty"`
-}
-
-// OpenaiModelsRetrieveParams defines parameters for OpenaiModelsRetrieve.
-type OpenaiModelsRetrieveParams struct {
-	// XRequestId Names the request in logs and error bodies. One of other than 1-128 characters of A-Z a-z 0-9 . _ - is replaced.
-	XRequestId *RequestId `json:"X-Request-Id,omitempty"`
-
-	// XTimeoutMs Lowers the operation's time limit, in milliseconds. A call that takes longer answers 504.
-	XTimeoutMs *TimeoutMs `json:"X-Timeout-Ms,omitempty"`
-}
-
 // RerankV1Params defines parameters for RerankV1.
 type RerankV1Params struct {
-	// XRequestId Names the request in logs and error bodies. One of other than 1-128 characters of A-Z a-z 0-9 . _ - is replaced.
-	XRequestId *RequestId `json:"X-Request-Id,omitempty"`
-
-	// XTimeoutMs Lowers the operation's time limit, in milliseconds. A call that takes longer answers 504.
-	XTimeoutMs *TimeoutMs `json:"X-Timeout-Ms,omitempty"`
-}
-
-// OpenaiVectorStoresRetrieveParams defines parameters for OpenaiVectorStoresRetrieve.
-type OpenaiVectorStoresRetrieveParams struct {
-	// XRequestId Names the request in logs and error bodies. One of other than 1-128 characters of A-Z a-z 0-9 . _ - is replaced.
-	XRequestId *RequestId `json:"X-Request-Id,omitempty"`
-
-	// XTimeoutMs Lowers the operation's time limit, in milliseconds. A call that takes longer answers 504.
-	XTimeoutMs *TimeoutMs `json:"X-Timeout-Ms,omitempty"`
-}
-
-// OpenaiVectorStoresSearchParams defines parameters for OpenaiVectorStoresSearch.
-type OpenaiVectorStoresSearchParams struct {
 	// XRequestId Names the request in logs and error bodies. One of other than 1-128 characters of A-Z a-z 0-9 . _ - is replaced.
 	XRequestId *RequestId `json:"X-Request-Id,omitempty"`
 
@@ -8860,14 +8887,8 @@ type SourcesRunsCompleteJSONRequestBody = SourceCompleteRun
 // SourcesSyncJSONRequestBody defines body for SourcesSync for application/json ContentType.
 type SourcesSyncJSONRequestBody = SyncSource
 
-// OpenaiEmbeddingsJSONRequestBody defines body for OpenaiEmbeddings for application/json ContentType.
-type OpenaiEmbeddingsJSONRequestBody = OpenaiEmbeddingsRequest
-
 // RerankV1JSONRequestBody defines body for RerankV1 for application/json ContentType.
 type RerankV1JSONRequestBody = RerankAliasRequest
-
-// OpenaiVectorStoresSearchJSONRequestBody defines body for OpenaiVectorStoresSearch for application/json ContentType.
-type OpenaiVectorStoresSearchJSONRequestBody = OpenaiSearchRequest
 
 // RerankV2JSONRequestBody defines body for RerankV2 for application/json ContentType.
 type RerankV2JSONRequestBody = RerankAliasRequest
@@ -9337,456 +9358,6 @@ func (t EventKindInfo_Example) MarshalJSON() ([]byte, error) {
 }
 
 func (t *EventKindInfo_Example) UnmarshalJSON(b []byte) error {
-	err := t.union.UnmarshalJSON(b)
-	return err
-}
-
-// AsOpenaiEmbeddingEmbedding0 returns the union data inside the OpenaiEmbedding_Embedding as a OpenaiEmbeddingEmbedding0
-func (t OpenaiEmbedding_Embedding) AsOpenaiEmbeddingEmbedding0() (OpenaiEmbeddingEmbedding0, error) {
-	var body OpenaiEmbeddingEmbedding0
-	err := json.Unmarshal(t.union, &body)
-	return body, err
-}
-
-// FromOpenaiEmbeddingEmbedding0 overwrites any union data inside the OpenaiEmbedding_Embedding as the provided OpenaiEmbeddingEmbedding0
-func (t *OpenaiEmbedding_Embedding) FromOpenaiEmbeddingEmbedding0(v OpenaiEmbeddingEmbedding0) error {
-	b, err := json.Marshal(v)
-	t.union = b
-	return err
-}
-
-// MergeOpenaiEmbeddingEmbedding0 performs a merge with any union data inside the OpenaiEmbedding_Embedding, using the provided OpenaiEmbeddingEmbedding0
-func (t *OpenaiEmbedding_Embedding) MergeOpenaiEmbeddingEmbedding0(v OpenaiEmbeddingEmbedding0) error {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-
-	merged, err := runtime.JSONMerge(t.union, b)
-	t.union = merged
-	return err
-}
-
-// AsOpenaiEmbeddingEmbedding1 returns the union data inside the OpenaiEmbedding_Embedding as a OpenaiEmbeddingEmbedding1
-func (t OpenaiEmbedding_Embedding) AsOpenaiEmbeddingEmbedding1() (OpenaiEmbeddingEmbedding1, error) {
-	var body OpenaiEmbeddingEmbedding1
-	err := json.Unmarshal(t.union, &body)
-	return body, err
-}
-
-// FromOpenaiEmbeddingEmbedding1 overwrites any union data inside the OpenaiEmbedding_Embedding as the provided OpenaiEmbeddingEmbedding1
-func (t *OpenaiEmbedding_Embedding) FromOpenaiEmbeddingEmbedding1(v OpenaiEmbeddingEmbedding1) error {
-	b, err := json.Marshal(v)
-	t.union = b
-	return err
-}
-
-// MergeOpenaiEmbeddingEmbedding1 performs a merge with any union data inside the OpenaiEmbedding_Embedding, using the provided OpenaiEmbeddingEmbedding1
-func (t *OpenaiEmbedding_Embedding) MergeOpenaiEmbeddingEmbedding1(v OpenaiEmbeddingEmbedding1) error {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-
-	merged, err := runtime.JSONMerge(t.union, b)
-	t.union = merged
-	return err
-}
-
-func (t OpenaiEmbedding_Embedding) MarshalJSON() ([]byte, error) {
-	b, err := t.union.MarshalJSON()
-	return b, err
-}
-
-func (t *OpenaiEmbedding_Embedding) UnmarshalJSON(b []byte) error {
-	err := t.union.UnmarshalJSON(b)
-	return err
-}
-
-// AsOpenaiEmbeddingsRequestInput0 returns the union data inside the OpenaiEmbeddingsRequest_Input as a OpenaiEmbeddingsRequestInput0
-func (t OpenaiEmbeddingsRequest_Input) AsOpenaiEmbeddingsRequestInput0() (OpenaiEmbeddingsRequestInput0, error) {
-	var body OpenaiEmbeddingsRequestInput0
-	err := json.Unmarshal(t.union, &body)
-	return body, err
-}
-
-// FromOpenaiEmbeddingsRequestInput0 overwrites any union data inside the OpenaiEmbeddingsRequest_Input as the provided OpenaiEmbeddingsRequestInput0
-func (t *OpenaiEmbeddingsRequest_Input) FromOpenaiEmbeddingsRequestInput0(v OpenaiEmbeddingsRequestInput0) error {
-	b, err := json.Marshal(v)
-	t.union = b
-	return err
-}
-
-// MergeOpenaiEmbeddingsRequestInput0 performs a merge with any union data inside the OpenaiEmbeddingsRequest_Input, using the provided OpenaiEmbeddingsRequestInput0
-func (t *OpenaiEmbeddingsRequest_Input) MergeOpenaiEmbeddingsRequestInput0(v OpenaiEmbeddingsRequestInput0) error {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-
-	merged, err := runtime.JSONMerge(t.union, b)
-	t.union = merged
-	return err
-}
-
-// AsOpenaiEmbeddingsRequestInput1 returns the union data inside the OpenaiEmbeddingsRequest_Input as a OpenaiEmbeddingsRequestInput1
-func (t OpenaiEmbeddingsRequest_Input) AsOpenaiEmbeddingsRequestInput1() (OpenaiEmbeddingsRequestInput1, error) {
-	var body OpenaiEmbeddingsRequestInput1
-	err := json.Unmarshal(t.union, &body)
-	return body, err
-}
-
-// FromOpenaiEmbeddingsRequestInput1 overwrites any union data inside the OpenaiEmbeddingsRequest_Input as the provided OpenaiEmbeddingsRequestInput1
-func (t *OpenaiEmbeddingsRequest_Input) FromOpenaiEmbeddingsRequestInput1(v OpenaiEmbeddingsRequestInput1) error {
-	b, err := json.Marshal(v)
-	t.union = b
-	return err
-}
-
-// MergeOpenaiEmbeddingsRequestInput1 performs a merge with any union data inside the OpenaiEmbeddingsRequest_Input, using the provided OpenaiEmbeddingsRequestInput1
-func (t *OpenaiEmbeddingsRequest_Input) MergeOpenaiEmbeddingsRequestInput1(v OpenaiEmbeddingsRequestInput1) error {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-
-	merged, err := runtime.JSONMerge(t.union, b)
-	t.union = merged
-	return err
-}
-
-func (t OpenaiEmbeddingsRequest_Input) MarshalJSON() ([]byte, error) {
-	b, err := t.union.MarshalJSON()
-	return b, err
-}
-
-func (t *OpenaiEmbeddingsRequest_Input) UnmarshalJSON(b []byte) error {
-	err := t.union.UnmarshalJSON(b)
-	return err
-}
-
-// AsOpenaiSearchRequestFilters0Value0 returns the union data inside the OpenaiSearchRequest_Filters_0_Value as a OpenaiSearchRequestFilters0Value0
-func (t OpenaiSearchRequest_Filters_0_Value) AsOpenaiSearchRequestFilters0Value0() (OpenaiSearchRequestFilters0Value0, error) {
-	var body OpenaiSearchRequestFilters0Value0
-	err := json.Unmarshal(t.union, &body)
-	return body, err
-}
-
-// FromOpenaiSearchRequestFilters0Value0 overwrites any union data inside the OpenaiSearchRequest_Filters_0_Value as the provided OpenaiSearchRequestFilters0Value0
-func (t *OpenaiSearchRequest_Filters_0_Value) FromOpenaiSearchRequestFilters0Value0(v OpenaiSearchRequestFilters0Value0) error {
-	b, err := json.Marshal(v)
-	t.union = b
-	return err
-}
-
-// MergeOpenaiSearchRequestFilters0Value0 performs a merge with any union data inside the OpenaiSearchRequest_Filters_0_Value, using the provided OpenaiSearchRequestFilters0Value0
-func (t *OpenaiSearchRequest_Filters_0_Value) MergeOpenaiSearchRequestFilters0Value0(v OpenaiSearchRequestFilters0Value0) error {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-
-	merged, err := runtime.JSONMerge(t.union, b)
-	t.union = merged
-	return err
-}
-
-// AsOpenaiSearchRequestFilters0Value1 returns the union data inside the OpenaiSearchRequest_Filters_0_Value as a OpenaiSearchRequestFilters0Value1
-func (t OpenaiSearchRequest_Filters_0_Value) AsOpenaiSearchRequestFilters0Value1() (OpenaiSearchRequestFilters0Value1, error) {
-	var body OpenaiSearchRequestFilters0Value1
-	err := json.Unmarshal(t.union, &body)
-	return body, err
-}
-
-// FromOpenaiSearchRequestFilters0Value1 overwrites any union data inside the OpenaiSearchRequest_Filters_0_Value as the provided OpenaiSearchRequestFilters0Value1
-func (t *OpenaiSearchRequest_Filters_0_Value) FromOpenaiSearchRequestFilters0Value1(v OpenaiSearchRequestFilters0Value1) error {
-	b, err := json.Marshal(v)
-	t.union = b
-	return err
-}
-
-// MergeOpenaiSearchRequestFilters0Value1 performs a merge with any union data inside the OpenaiSearchRequest_Filters_0_Value, using the provided OpenaiSearchRequestFilters0Value1
-func (t *OpenaiSearchRequest_Filters_0_Value) MergeOpenaiSearchRequestFilters0Value1(v OpenaiSearchRequestFilters0Value1) error {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-
-	merged, err := runtime.JSONMerge(t.union, b)
-	t.union = merged
-	return err
-}
-
-// AsOpenaiSearchRequestFilters0Value2 returns the union data inside the OpenaiSearchRequest_Filters_0_Value as a OpenaiSearchRequestFilters0Value2
-func (t OpenaiSearchRequest_Filters_0_Value) AsOpenaiSearchRequestFilters0Value2() (OpenaiSearchRequestFilters0Value2, error) {
-	var body OpenaiSearchRequestFilters0Value2
-	err := json.Unmarshal(t.union, &body)
-	return body, err
-}
-
-// FromOpenaiSearchRequestFilters0Value2 overwrites any union data inside the OpenaiSearchRequest_Filters_0_Value as the provided OpenaiSearchRequestFilters0Value2
-func (t *OpenaiSearchRequest_Filters_0_Value) FromOpenaiSearchRequestFilters0Value2(v OpenaiSearchRequestFilters0Value2) error {
-	b, err := json.Marshal(v)
-	t.union = b
-	return err
-}
-
-// MergeOpenaiSearchRequestFilters0Value2 performs a merge with any union data inside the OpenaiSearchRequest_Filters_0_Value, using the provided OpenaiSearchRequestFilters0Value2
-func (t *OpenaiSearchRequest_Filters_0_Value) MergeOpenaiSearchRequestFilters0Value2(v OpenaiSearchRequestFilters0Value2) error {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-
-	merged, err := runtime.JSONMerge(t.union, b)
-	t.union = merged
-	return err
-}
-
-func (t OpenaiSearchRequest_Filters_0_Value) MarshalJSON() ([]byte, error) {
-	b, err := t.union.MarshalJSON()
-	return b, err
-}
-
-func (t *OpenaiSearchRequest_Filters_0_Value) UnmarshalJSON(b []byte) error {
-	err := t.union.UnmarshalJSON(b)
-	return err
-}
-
-// AsOpenaiSearchRequestFilters1Value0 returns the union data inside the OpenaiSearchRequest_Filters_1_Value_Item as a OpenaiSearchRequestFilters1Value0
-func (t OpenaiSearchRequest_Filters_1_Value_Item) AsOpenaiSearchRequestFilters1Value0() (OpenaiSearchRequestFilters1Value0, error) {
-	var body OpenaiSearchRequestFilters1Value0
-	err := json.Unmarshal(t.union, &body)
-	return body, err
-}
-
-// FromOpenaiSearchRequestFilters1Value0 overwrites any union data inside the OpenaiSearchRequest_Filters_1_Value_Item as the provided OpenaiSearchRequestFilters1Value0
-func (t *OpenaiSearchRequest_Filters_1_Value_Item) FromOpenaiSearchRequestFilters1Value0(v OpenaiSearchRequestFilters1Value0) error {
-	b, err := json.Marshal(v)
-	t.union = b
-	return err
-}
-
-// MergeOpenaiSearchRequestFilters1Value0 performs a merge with any union data inside the OpenaiSearchRequest_Filters_1_Value_Item, using the provided OpenaiSearchRequestFilters1Value0
-func (t *OpenaiSearchRequest_Filters_1_Value_Item) MergeOpenaiSearchRequestFilters1Value0(v OpenaiSearchRequestFilters1Value0) error {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-
-	merged, err := runtime.JSONMerge(t.union, b)
-	t.union = merged
-	return err
-}
-
-// AsOpenaiSearchRequestFilters1Value1 returns the union data inside the OpenaiSearchRequest_Filters_1_Value_Item as a OpenaiSearchRequestFilters1Value1
-func (t OpenaiSearchRequest_Filters_1_Value_Item) AsOpenaiSearchRequestFilters1Value1() (OpenaiSearchRequestFilters1Value1, error) {
-	var body OpenaiSearchRequestFilters1Value1
-	err := json.Unmarshal(t.union, &body)
-	return body, err
-}
-
-// FromOpenaiSearchRequestFilters1Value1 overwrites any union data inside the OpenaiSearchRequest_Filters_1_Value_Item as the provided OpenaiSearchRequestFilters1Value1
-func (t *OpenaiSearchRequest_Filters_1_Value_Item) FromOpenaiSearchRequestFilters1Value1(v OpenaiSearchRequestFilters1Value1) error {
-	b, err := json.Marshal(v)
-	t.union = b
-	return err
-}
-
-// MergeOpenaiSearchRequestFilters1Value1 performs a merge with any union data inside the OpenaiSearchRequest_Filters_1_Value_Item, using the provided OpenaiSearchRequestFilters1Value1
-func (t *OpenaiSearchRequest_Filters_1_Value_Item) MergeOpenaiSearchRequestFilters1Value1(v OpenaiSearchRequestFilters1Value1) error {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-
-	merged, err := runtime.JSONMerge(t.union, b)
-	t.union = merged
-	return err
-}
-
-// AsOpenaiSearchRequestFilters1Value2 returns the union data inside the OpenaiSearchRequest_Filters_1_Value_Item as a OpenaiSearchRequestFilters1Value2
-func (t OpenaiSearchRequest_Filters_1_Value_Item) AsOpenaiSearchRequestFilters1Value2() (OpenaiSearchRequestFilters1Value2, error) {
-	var body OpenaiSearchRequestFilters1Value2
-	err := json.Unmarshal(t.union, &body)
-	return body, err
-}
-
-// FromOpenaiSearchRequestFilters1Value2 overwrites any union data inside the OpenaiSearchRequest_Filters_1_Value_Item as the provided OpenaiSearchRequestFilters1Value2
-func (t *OpenaiSearchRequest_Filters_1_Value_Item) FromOpenaiSearchRequestFilters1Value2(v OpenaiSearchRequestFilters1Value2) error {
-	b, err := json.Marshal(v)
-	t.union = b
-	return err
-}
-
-// MergeOpenaiSearchRequestFilters1Value2 performs a merge with any union data inside the OpenaiSearchRequest_Filters_1_Value_Item, using the provided OpenaiSearchRequestFilters1Value2
-func (t *OpenaiSearchRequest_Filters_1_Value_Item) MergeOpenaiSearchRequestFilters1Value2(v OpenaiSearchRequestFilters1Value2) error {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-
-	merged, err := runtime.JSONMerge(t.union, b)
-	t.union = merged
-	return err
-}
-
-func (t OpenaiSearchRequest_Filters_1_Value_Item) MarshalJSON() ([]byte, error) {
-	b, err := t.union.MarshalJSON()
-	return b, err
-}
-
-func (t *OpenaiSearchRequest_Filters_1_Value_Item) UnmarshalJSON(b []byte) error {
-	err := t.union.UnmarshalJSON(b)
-	return err
-}
-
-// AsOpenaiSearchRequestFilters0 returns the union data inside the OpenaiSearchRequest_Filters as a OpenaiSearchRequestFilters0
-func (t OpenaiSearchRequest_Filters) AsOpenaiSearchRequestFilters0() (OpenaiSearchRequestFilters0, error) {
-	var body OpenaiSearchRequestFilters0
-	err := json.Unmarshal(t.union, &body)
-	return body, err
-}
-
-// FromOpenaiSearchRequestFilters0 overwrites any union data inside the OpenaiSearchRequest_Filters as the provided OpenaiSearchRequestFilters0
-func (t *OpenaiSearchRequest_Filters) FromOpenaiSearchRequestFilters0(v OpenaiSearchRequestFilters0) error {
-	b, err := json.Marshal(v)
-	t.union = b
-	return err
-}
-
-// MergeOpenaiSearchRequestFilters0 performs a merge with any union data inside the OpenaiSearchRequest_Filters, using the provided OpenaiSearchRequestFilters0
-func (t *OpenaiSearchRequest_Filters) MergeOpenaiSearchRequestFilters0(v OpenaiSearchRequestFilters0) error {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-
-	merged, err := runtime.JSONMerge(t.union, b)
-	t.union = merged
-	return err
-}
-
-// AsOpenaiSearchRequestFilters1 returns the union data inside the OpenaiSearchRequest_Filters as a OpenaiSearchRequestFilters1
-func (t OpenaiSearchRequest_Filters) AsOpenaiSearchRequestFilters1() (OpenaiSearchRequestFilters1, error) {
-	var body OpenaiSearchRequestFilters1
-	err := json.Unmarshal(t.union, &body)
-	return body, err
-}
-
-// FromOpenaiSearchRequestFilters1 overwrites any union data inside the OpenaiSearchRequest_Filters as the provided OpenaiSearchRequestFilters1
-func (t *OpenaiSearchRequest_Filters) FromOpenaiSearchRequestFilters1(v OpenaiSearchRequestFilters1) error {
-	b, err := json.Marshal(v)
-	t.union = b
-	return err
-}
-
-// MergeOpenaiSearchRequestFilters1 performs a merge with any union data inside the OpenaiSearchRequest_Filters, using the provided OpenaiSearchRequestFilters1
-func (t *OpenaiSearchRequest_Filters) MergeOpenaiSearchRequestFilters1(v OpenaiSearchRequestFilters1) error {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-
-	merged, err := runtime.JSONMerge(t.union, b)
-	t.union = merged
-	return err
-}
-
-// AsOpenaiSearchRequestFilters2 returns the union data inside the OpenaiSearchRequest_Filters as a OpenaiSearchRequestFilters2
-func (t OpenaiSearchRequest_Filters) AsOpenaiSearchRequestFilters2() (OpenaiSearchRequestFilters2, error) {
-	var body OpenaiSearchRequestFilters2
-	err := json.Unmarshal(t.union, &body)
-	return body, err
-}
-
-// FromOpenaiSearchRequestFilters2 overwrites any union data inside the OpenaiSearchRequest_Filters as the provided OpenaiSearchRequestFilters2
-func (t *OpenaiSearchRequest_Filters) FromOpenaiSearchRequestFilters2(v OpenaiSearchRequestFilters2) error {
-	b, err := json.Marshal(v)
-	t.union = b
-	return err
-}
-
-// MergeOpenaiSearchRequestFilters2 performs a merge with any union data inside the OpenaiSearchRequest_Filters, using the provided OpenaiSearchRequestFilters2
-func (t *OpenaiSearchRequest_Filters) MergeOpenaiSearchRequestFilters2(v OpenaiSearchRequestFilters2) error {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-
-	merged, err := runtime.JSONMerge(t.union, b)
-	t.union = merged
-	return err
-}
-
-func (t OpenaiSearchRequest_Filters) MarshalJSON() ([]byte, error) {
-	b, err := t.union.MarshalJSON()
-	return b, err
-}
-
-func (t *OpenaiSearchRequest_Filters) UnmarshalJSON(b []byte) error {
-	err := t.union.UnmarshalJSON(b)
-	return err
-}
-
-// AsOpenaiSearchRequestQuery0 returns the union data inside the OpenaiSearchRequest_Query as a OpenaiSearchRequestQuery0
-func (t OpenaiSearchRequest_Query) AsOpenaiSearchRequestQuery0() (OpenaiSearchRequestQuery0, error) {
-	var body OpenaiSearchRequestQuery0
-	err := json.Unmarshal(t.union, &body)
-	return body, err
-}
-
-// FromOpenaiSearchRequestQuery0 overwrites any union data inside the OpenaiSearchRequest_Query as the provided OpenaiSearchRequestQuery0
-func (t *OpenaiSearchRequest_Query) FromOpenaiSearchRequestQuery0(v OpenaiSearchRequestQuery0) error {
-	b, err := json.Marshal(v)
-	t.union = b
-	return err
-}
-
-// MergeOpenaiSearchRequestQuery0 performs a merge with any union data inside the OpenaiSearchRequest_Query, using the provided OpenaiSearchRequestQuery0
-func (t *OpenaiSearchRequest_Query) MergeOpenaiSearchRequestQuery0(v OpenaiSearchRequestQuery0) error {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-
-	merged, err := runtime.JSONMerge(t.union, b)
-	t.union = merged
-	return err
-}
-
-// AsOpenaiSearchRequestQuery1 returns the union data inside the OpenaiSearchRequest_Query as a OpenaiSearchRequestQuery1
-func (t OpenaiSearchRequest_Query) AsOpenaiSearchRequestQuery1() (OpenaiSearchRequestQuery1, error) {
-	var body OpenaiSearchRequestQuery1
-	err := json.Unmarshal(t.union, &body)
-	return body, err
-}
-
-// FromOpenaiSearchRequestQuery1 overwrites any union data inside the OpenaiSearchRequest_Query as the provided OpenaiSearchRequestQuery1
-func (t *OpenaiSearchRequest_Query) FromOpenaiSearchRequestQuery1(v OpenaiSearchRequestQuery1) error {
-	b, err := json.Marshal(v)
-	t.union = b
-	return err
-}
-
-// MergeOpenaiSearchRequestQuery1 performs a merge with any union data inside the OpenaiSearchRequest_Query, using the provided OpenaiSearchRequestQuery1
-func (t *OpenaiSearchRequest_Query) MergeOpenaiSearchRequestQuery1(v OpenaiSearchRequestQuery1) error {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-
-	merged, err := runtime.JSONMerge(t.union, b)
-	t.union = merged
-	return err
-}
-
-func (t OpenaiSearchRequest_Query) MarshalJSON() ([]byte, error) {
-	b, err := t.union.MarshalJSON()
-	return b, err
-}
-
-func (t *OpenaiSearchRequest_Query) UnmarshalJSON(b []byte) error {
 	err := t.union.UnmarshalJSON(b)
 	return err
 }
@@ -11060,7 +10631,7 @@ type ClientInterface interface {
 
 	// NamespacesCreateWithBody Create a namespace
 	//
-	// Needed only for a namespace with a sparse index; otherwise the first write creates it. Idempotent.
+	// Needed only for a namespace with a sparse index or of one language; otherwise the first write creates it. Idempotent.
 	//
 	// Rate class: `write`.
 	//
@@ -11071,7 +10642,7 @@ type ClientInterface interface {
 
 	// NamespacesCreate Create a namespace
 	//
-	// Needed only for a namespace with a sparse index; otherwise the first write creates it. Idempotent.
+	// Needed only for a namespace with a sparse index or of one language; otherwise the first write creates it. Idempotent.
 	//
 	// Rate class: `write`.
 	//
@@ -11112,7 +10683,7 @@ type ClientInterface interface {
 
 	// DocumentsWriteWithBody Write up to 100 documents, all or nothing
 	//
-	// Writing an id replaces the document. 200 means durable and searchable. Prefer: respond-async answers 202 with an operation.
+	// Writing an id replaces the document. 200 means durable and searchable. Prefer: respond-async answers 202 with an operation; Prefer: searchable=soon answers 200 before a remote index has taken the documents, for which the next query waits.
 	//
 	// Rate class: `write`.
 	//
@@ -11123,7 +10694,7 @@ type ClientInterface interface {
 
 	// DocumentsWrite Write up to 100 documents, all or nothing
 	//
-	// Writing an id replaces the document. 200 means durable and searchable. Prefer: respond-async answers 202 with an operation.
+	// Writing an id replaces the document. 200 means durable and searchable. Prefer: respond-async answers 202 with an operation; Prefer: searchable=soon answers 200 before a remote index has taken the documents, for which the next query waits.
 	//
 	// Rate class: `write`.
 	//
@@ -11163,7 +10734,7 @@ type ClientInterface interface {
 
 	// FilesUploadWithBody Write the text of files as documents
 	//
-	// Reads the text of up to 100 files, each of at most 64 MiB, and writes it: a document for each file, several for a long one. What a file is its content says; GET /formats lists what is read. A file that cannot be read is named with the reason, and the others are written, all or nothing. A file of a name that was uploaded before replaces its documents. The bytes are not kept. Prefer: respond-async answers 202 with an operation once the text is read.
+	// Reads the text of up to 100 files, each of at most 64 MiB, and writes it: a document for each file, several for a long one. What a file is its content says; GET /formats lists what is read. A file that cannot be read is named with the reason, and the others are written, all or nothing. A file of a name that was uploaded before replaces its documents. The bytes are not kept. Prefer: respond-async answers 202 with an operation once the text is read; Prefer: searchable=soon answers 200 before a remote index has taken the documents, for which the next query waits.
 	//
 	// Rate class: `write`.
 	//
@@ -11503,42 +11074,6 @@ type ClientInterface interface {
 	// Corresponds with POST /sources/{id}/sync (the `SourcesSync` operationId).
 	SourcesSync(ctx context.Context, id string, params *SourcesSyncParams, body SourcesSyncJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// OpenaiEmbeddingsWithBody Make the vectors of texts
-	//
-	// The call of OpenAI's API. Each text is charged as a write.
-	//
-	// Rate class: `write`.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with POST /v1/embeddings (the `OpenaiEmbeddings` operationId).
-	OpenaiEmbeddingsWithBody(ctx context.Context, params *OpenaiEmbeddingsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// OpenaiEmbeddings Make the vectors of texts
-	//
-	// The call of OpenAI's API. Each text is charged as a write.
-	//
-	// Rate class: `write`.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with POST /v1/embeddings (the `OpenaiEmbeddings` operationId).
-	OpenaiEmbeddings(ctx context.Context, params *OpenaiEmbeddingsParams, body OpenaiEmbeddingsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// OpenaiModelsList List the models and their aliases
-	//
-	// Rate class: `read`.
-	//
-	// Corresponds with GET /v1/models (the `OpenaiModelsList` operationId).
-	OpenaiModelsList(ctx context.Context, params *OpenaiModelsListParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// OpenaiModelsRetrieve Read a model
-	//
-	// Rate class: `read`.
-	//
-	// Corresponds with GET /v1/models/{model} (the `OpenaiModelsRetrieve` operationId).
-	OpenaiModelsRetrieve(ctx context.Context, model string, params *OpenaiModelsRetrieveParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
 	// RerankV1WithBody Score texts in the shape that clients of Jina's and of Cohere's first API speak
 	//
 	// The same as POST /rerank. Jina's and Cohere's answers have their fields side by side; errors are this server's own.
@@ -11560,35 +11095,6 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/rerank (the `RerankV1` operationId).
 	RerankV1(ctx context.Context, params *RerankV1Params, body RerankV1JSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// OpenaiVectorStoresRetrieve Read a vector store, which is a namespace
-	//
-	// Rate class: `read`.
-	//
-	// Corresponds with GET /v1/vector_stores/{vector_store_id} (the `OpenaiVectorStoresRetrieve` operationId).
-	OpenaiVectorStoresRetrieve(ctx context.Context, vectorStoreId NamespaceName, params *OpenaiVectorStoresRetrieveParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// OpenaiVectorStoresSearchWithBody Find chunks in a vector store
-	//
-	// Hybrid search in the namespace of that name, as `POST /namespaces/{namespace}/query` does it.
-	//
-	// Rate class: `read`.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with POST /v1/vector_stores/{vector_store_id}/search (the `OpenaiVectorStoresSearch` operationId).
-	OpenaiVectorStoresSearchWithBody(ctx context.Context, vectorStoreId NamespaceName, params *OpenaiVectorStoresSearchParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// OpenaiVectorStoresSearch Find chunks in a vector store
-	//
-	// Hybrid search in the namespace of that name, as `POST /namespaces/{namespace}/query` does it.
-	//
-	// Rate class: `read`.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with POST /v1/vector_stores/{vector_store_id}/search (the `OpenaiVectorStoresSearch` operationId).
-	OpenaiVectorStoresSearch(ctx context.Context, vectorStoreId NamespaceName, params *OpenaiVectorStoresSearchParams, body OpenaiVectorStoresSearchJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RerankV2WithBody Score texts in the shape that clients of Cohere's second API speak
 	//
@@ -13875,7 +13381,7 @@ func (c *Client) NamespacesList(ctx context.Context, params *NamespacesListParam
 
 // NamespacesCreateWithBody Create a namespace
 //
-// Needed only for a namespace with a sparse index; otherwise the first write creates it. Idempotent.
+// Needed only for a namespace with a sparse index or of one language; otherwise the first write creates it. Idempotent.
 //
 // Rate class: `write`.
 //
@@ -13896,7 +13402,7 @@ func (c *Client) NamespacesCreateWithBody(ctx context.Context, params *Namespace
 
 // NamespacesCreate Create a namespace
 //
-// Needed only for a namespace with a sparse index; otherwise the first write creates it. Idempotent.
+// Needed only for a namespace with a sparse index or of one language; otherwise the first write creates it. Idempotent.
 //
 // Rate class: `write`.
 //
@@ -13987,7 +13493,7 @@ func (c *Client) DocumentsList(ctx context.Context, namespace NamespaceName, par
 
 // DocumentsWriteWithBody Write up to 100 documents, all or nothing
 //
-// Writing an id replaces the document. 200 means durable and searchable. Prefer: respond-async answers 202 with an operation.
+// Writing an id replaces the document. 200 means durable and searchable. Prefer: respond-async answers 202 with an operation; Prefer: searchable=soon answers 200 before a remote index has taken the documents, for which the next query waits.
 //
 // Rate class: `write`.
 //
@@ -14008,7 +13514,7 @@ func (c *Client) DocumentsWriteWithBody(ctx context.Context, namespace Namespace
 
 // DocumentsWrite Write up to 100 documents, all or nothing
 //
-// Writing an id replaces the document. 200 means durable and searchable. Prefer: respond-async answers 202 with an operation.
+// Writing an id replaces the document. 200 means durable and searchable. Prefer: respond-async answers 202 with an operation; Prefer: searchable=soon answers 200 before a remote index has taken the documents, for which the next query waits.
 //
 // Rate class: `write`.
 //
@@ -14088,7 +13594,7 @@ func (c *Client) DocumentsGet(ctx context.Context, namespace NamespaceName, id D
 
 // FilesUploadWithBody Write the text of files as documents
 //
-// Reads the text of up to 100 files, each of at most 64 MiB, and writes it: a document for each file, several for a long one. What a file is its content says; GET /formats lists what is read. A file that cannot be read is named with the reason, and the others are written, all or nothing. A file of a name that was uploaded before replaces its documents. The bytes are not kept. Prefer: respond-async answers 202 with an operation once the text is read.
+// Reads the text of up to 100 files, each of at most 64 MiB, and writes it: a document for each file, several for a long one. What a file is its content says; GET /formats lists what is read. A file that cannot be read is named with the reason, and the others are written, all or nothing. A file of a name that was uploaded before replaces its documents. The bytes are not kept. Prefer: respond-async answers 202 with an operation once the text is read; Prefer: searchable=soon answers 200 before a remote index has taken the documents, for which the next query waits.
 //
 // Rate class: `write`.
 //
@@ -14788,82 +14294,6 @@ func (c *Client) SourcesSync(ctx context.Context, id string, params *SourcesSync
 	return c.Client.Do(req)
 }
 
-// OpenaiEmbeddingsWithBody Make the vectors of texts
-//
-// The call of OpenAI's API. Each text is charged as a write.
-//
-// Rate class: `write`.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with POST /v1/embeddings (the `OpenaiEmbeddings` operationId).
-func (c *Client) OpenaiEmbeddingsWithBody(ctx context.Context, params *OpenaiEmbeddingsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewOpenaiEmbeddingsRequestWithBody(c.Server, params, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// OpenaiEmbeddings Make the vectors of texts
-//
-// The call of OpenAI's API. Each text is charged as a write.
-//
-// Rate class: `write`.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with POST /v1/embeddings (the `OpenaiEmbeddings` operationId).
-func (c *Client) OpenaiEmbeddings(ctx context.Context, params *OpenaiEmbeddingsParams, body OpenaiEmbeddingsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewOpenaiEmbeddingsRequest(c.Server, params, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// OpenaiModelsList List the models and their aliases
-//
-// Rate class: `read`.
-//
-// Corresponds with GET /v1/models (the `OpenaiModelsList` operationId).
-func (c *Client) OpenaiModelsList(ctx context.Context, params *OpenaiModelsListParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewOpenaiModelsListRequest(c.Server, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// OpenaiModelsRetrieve Read a model
-//
-// Rate class: `read`.
-//
-// Corresponds with GET /v1/models/{model} (the `OpenaiModelsRetrieve` operationId).
-func (c *Client) OpenaiModelsRetrieve(ctx context.Context, model string, params *OpenaiModelsRetrieveParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewOpenaiModelsRetrieveRequest(c.Server, model, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
 // RerankV1WithBody Score texts in the shape that clients of Jina's and of Cohere's first API speak
 //
 // The same as POST /rerank. Jina's and Cohere's answers have their fields side by side; errors are this server's own.
@@ -14896,65 +14326,6 @@ func (c *Client) RerankV1WithBody(ctx context.Context, params *RerankV1Params, c
 // Corresponds with POST /v1/rerank (the `RerankV1` operationId).
 func (c *Client) RerankV1(ctx context.Context, params *RerankV1Params, body RerankV1JSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRerankV1Request(c.Server, params, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// OpenaiVectorStoresRetrieve Read a vector store, which is a namespace
-//
-// Rate class: `read`.
-//
-// Corresponds with GET /v1/vector_stores/{vector_store_id} (the `OpenaiVectorStoresRetrieve` operationId).
-func (c *Client) OpenaiVectorStoresRetrieve(ctx context.Context, vectorStoreId NamespaceName, params *OpenaiVectorStoresRetrieveParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewOpenaiVectorStoresRetrieveRequest(c.Server, vectorStoreId, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// OpenaiVectorStoresSearchWithBody Find chunks in a vector store
-//
-// Hybrid search in the namespace of that name, as `POST /namespaces/{namespace}/query` does it.
-//
-// Rate class: `read`.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with POST /v1/vector_stores/{vector_store_id}/search (the `OpenaiVectorStoresSearch` operationId).
-func (c *Client) OpenaiVectorStoresSearchWithBody(ctx context.Context, vectorStoreId NamespaceName, params *OpenaiVectorStoresSearchParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewOpenaiVectorStoresSearchRequestWithBody(c.Server, vectorStoreId, params, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// OpenaiVectorStoresSearch Find chunks in a vector store
-//
-// Hybrid search in the namespace of that name, as `POST /namespaces/{namespace}/query` does it.
-//
-// Rate class: `read`.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with POST /v1/vector_stores/{vector_store_id}/search (the `OpenaiVectorStoresSearch` operationId).
-func (c *Client) OpenaiVectorStoresSearch(ctx context.Context, vectorStoreId NamespaceName, params *OpenaiVectorStoresSearchParams, body OpenaiVectorStoresSearchJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewOpenaiVectorStoresSearchRequest(c.Server, vectorStoreId, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -18770,6 +18141,18 @@ func NewAdminNamespacesListRequest(server string, org string, params *AdminNames
 		if params.Cursor != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Prefix != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "prefix", *params.Prefix, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -25159,185 +24542,6 @@ func NewSourcesSyncRequestWithBody(server string, id string, params *SourcesSync
 	return req, nil
 }
 
-// NewOpenaiEmbeddingsRequest calls the generic OpenaiEmbeddings builder with application/json body
-func NewOpenaiEmbeddingsRequest(server string, params *OpenaiEmbeddingsParams, body OpenaiEmbeddingsJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewOpenaiEmbeddingsRequestWithBody(server, params, "application/json", bodyReader)
-}
-
-// NewOpenaiEmbeddingsRequestWithBody constructs an http.Request for the OpenaiEmbeddings method, with any body, and a specified content type
-func NewOpenaiEmbeddingsRequestWithBody(server string, params *OpenaiEmbeddingsParams, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/v1/embeddings")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	if params != nil {
-
-		if params.XRequestId != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "X-Request-Id", *params.XRequestId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("X-Request-Id", headerParam0)
-		}
-
-		if params.XTimeoutMs != nil {
-			var headerParam1 string
-
-			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "X-Timeout-Ms", *params.XTimeoutMs, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "integer", Format: "int64"})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("X-Timeout-Ms", headerParam1)
-		}
-
-	}
-
-	return req, nil
-}
-
-// NewOpenaiModelsListRequest constructs an http.Request for the OpenaiModelsList method
-func NewOpenaiModelsListRequest(server string, params *OpenaiModelsListParams) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/v1/models")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	if params != nil {
-
-		if params.XRequestId != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "X-Request-Id", *params.XRequestId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("X-Request-Id", headerParam0)
-		}
-
-		if params.XTimeoutMs != nil {
-			var headerParam1 string
-
-			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "X-Timeout-Ms", *params.XTimeoutMs, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "integer", Format: "int64"})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("X-Timeout-Ms", headerParam1)
-		}
-
-	}
-
-	return req, nil
-}
-
-// NewOpenaiModelsRetrieveRequest constructs an http.Request for the OpenaiModelsRetrieve method
-func NewOpenaiModelsRetrieveRequest(server string, model string, params *OpenaiModelsRetrieveParams) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "model", model, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/v1/models/%s", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	if params != nil {
-
-		if params.XRequestId != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "X-Request-Id", *params.XRequestId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("X-Request-Id", headerParam0)
-		}
-
-		if params.XTimeoutMs != nil {
-			var headerParam1 string
-
-			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "X-Timeout-Ms", *params.XTimeoutMs, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "integer", Format: "int64"})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("X-Timeout-Ms", headerParam1)
-		}
-
-	}
-
-	return req, nil
-}
-
 // NewRerankV1Request calls the generic RerankV1 builder with application/json body
 func NewRerankV1Request(server string, params *RerankV1Params, body RerankV1JSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -25359,139 +24563,6 @@ func NewRerankV1RequestWithBody(server string, params *RerankV1Params, contentTy
 	}
 
 	operationPath := fmt.Sprintf("/v1/rerank")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	if params != nil {
-
-		if params.XRequestId != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "X-Request-Id", *params.XRequestId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("X-Request-Id", headerParam0)
-		}
-
-		if params.XTimeoutMs != nil {
-			var headerParam1 string
-
-			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "X-Timeout-Ms", *params.XTimeoutMs, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "integer", Format: "int64"})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("X-Timeout-Ms", headerParam1)
-		}
-
-	}
-
-	return req, nil
-}
-
-// NewOpenaiVectorStoresRetrieveRequest constructs an http.Request for the OpenaiVectorStoresRetrieve method
-func NewOpenaiVectorStoresRetrieveRequest(server string, vectorStoreId NamespaceName, params *OpenaiVectorStoresRetrieveParams) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "vector_store_id", vectorStoreId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/v1/vector_stores/%s", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	if params != nil {
-
-		if params.XRequestId != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "X-Request-Id", *params.XRequestId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("X-Request-Id", headerParam0)
-		}
-
-		if params.XTimeoutMs != nil {
-			var headerParam1 string
-
-			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "X-Timeout-Ms", *params.XTimeoutMs, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "integer", Format: "int64"})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("X-Timeout-Ms", headerParam1)
-		}
-
-	}
-
-	return req, nil
-}
-
-// NewOpenaiVectorStoresSearchRequest calls the generic OpenaiVectorStoresSearch builder with application/json body
-func NewOpenaiVectorStoresSearchRequest(server string, vectorStoreId NamespaceName, params *OpenaiVectorStoresSearchParams, body OpenaiVectorStoresSearchJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewOpenaiVectorStoresSearchRequestWithBody(server, vectorStoreId, params, "application/json", bodyReader)
-}
-
-// NewOpenaiVectorStoresSearchRequestWithBody constructs an http.Request for the OpenaiVectorStoresSearch method, with any body, and a specified content type
-func NewOpenaiVectorStoresSearchRequestWithBody(server string, vectorStoreId NamespaceName, params *OpenaiVectorStoresSearchParams, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "vector_store_id", vectorStoreId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/v1/vector_stores/%s/search", pathParam0)
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}

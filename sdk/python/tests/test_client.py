@@ -112,6 +112,21 @@ class Retries(unittest.TestCase):
         keys = {request.headers["idempotency-key"] for request in script.requests}
         self.assertEqual((len(script.requests), len(keys)), (2, 1))
 
+    def test_what_a_write_waits_for(self) -> None:
+        counts = {"written": 1, "unchanged": 0, "chunks": 1, "namespace": "n", "sparse": False, "documents": []}
+        operation = {"id": "op_1", "status": "queued", "done": 0, "total": 1, "created_at": "2026-01-01T00:00:00Z"}
+        script = Script(
+            httpx.Response(200, json={**counts, "searchable": True}),
+            httpx.Response(200, json={**counts, "searchable": False}),
+            httpx.Response(202, json=operation),
+        )
+        documents, given = script.client().documents, [{"id": "a", "text": "some text"}]
+        self.assertIs(documents.write("n", given).searchable, True)
+        self.assertIs(documents.write_soon("n", given).searchable, False)
+        self.assertEqual(documents.write_later("n", given).id, "op_1")
+        self.assertEqual([r.headers.get("prefer") for r in script.requests], [None, "searchable=soon", "respond-async"])
+        self.assertEqual(len({r.content for r in script.requests}), 1)
+
     def test_files_are_sent_whole_again(self) -> None:
         script = Script(error(500, "internal_error"), error(400, "invalid_request"))
         with self.assertRaises(mneme.InvalidRequestError):

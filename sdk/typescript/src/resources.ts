@@ -63,6 +63,16 @@ export class Documents extends Resource {
     return this.core.call(true, options, (o) => api.documentsWrite({ ...o, path: { namespace }, body })) as Promise<api.DocumentWritten>;
   }
 
+  /**
+   * Write documents; the answer comes when they are on disk. Where `searchable` is false, an index takes them in the
+   * background; a query that comes first waits for it.
+   */
+  writeSoon(namespace: string, body: api.WriteDocuments, options?: CallOptions): Promise<api.DocumentWritten> {
+    return this.core.call(true, options, (o) =>
+      api.documentsWrite({ ...o, path: { namespace }, body, headers: { ...o.headers, Prefer: "searchable=soon" } }),
+    ) as Promise<api.DocumentWritten>;
+  }
+
   /** Leave a write to the server; wait waits for it. */
   writeLater(namespace: string, body: api.WriteDocuments, options?: CallOptions): Promise<api.DocumentOperation> {
     return this.core.call(true, options, (o) =>

@@ -60,6 +60,39 @@ static mneme_result *vectors(u32 rows) {
 
 static u64 failed(const char *what) { return mneme_fail(MNEME_INTERNAL, what); }
 
+// tokenizers asks for tokenizers, texts and memory that are not there.
+static const char *tokenizers(void) {
+	static u32 ids[8];
+	void *far = (void *)0xFFFFFFF0u;
+	if (mneme_tokenizer_open(far, 64)) return "tokenizer_open read outside";
+	if (mneme_tokenizer_open("nothing", 7)) return "tokenizer_open found nothing";
+	if (mneme_tokenizer_open("secret", 6) || mneme_tokenizer_open("secret", 6)) return "tokenizer_open took what is none";
+	u32 words = mneme_tokenizer_open("words", 5);
+	if (!words || mneme_tokenizer_open("words", 5) != words) return "tokenizer_open made a second handle";
+	if (mneme_tokenize(words, "ab b", 4, ids, 8) != 3 || ids[0] != 1 || ids[1] != 2 || ids[2] != 3 || ids[3]) return "tokenize is wrong";
+	if (mneme_tokenize(words, "ab b", 4, 0, 0xFFFFFFFFu) != 3) return "tokenize counted wrong";
+	ids[1] = 7;
+	if (mneme_tokenize(words, "ab b", 4, ids, 1) != 1 || ids[1] != 7) return "tokenize left its room";
+	if (mneme_tokenize(words, "", 0, ids, 8) != 0) return "tokenize found an empty text's ids";
+	if (mneme_tokenize(words, "\xff", 1, ids, 8) != MNEME_TOKENIZE_INVALID) return "tokenize took what is not UTF-8";
+	if (mneme_tokenize(words, far, 64, ids, 8) != MNEME_TOKENIZE_BAD) return "tokenize read outside";
+	if (mneme_tokenize(words, "b", 1, far, 8) != MNEME_TOKENIZE_BAD) return "tokenize wrote outside";
+	if (mneme_tokenize(words, "b", 1, ids, 0xFFFFFFFFu) != MNEME_TOKENIZE_BAD) return "tokenize overflowed";
+	if (mneme_tokenize(words, "b", 1, (u32 *)((u8 *)ids + 1), 1) != MNEME_TOKENIZE_BAD) return "tokenize took odd memory";
+	if (mneme_tokenize(words + 1, "b", 1, ids, 8) != MNEME_TOKENIZE_BAD) return "tokenize took a handle never given";
+	if (mneme_tokenize(0, "b", 1, ids, 8) != MNEME_TOKENIZE_BAD) return "tokenize took no handle";
+	u32 slow = mneme_tokenizer_open("slow", 4);
+	if (!slow || slow == words) return "tokenizer_open knows one tokenizer only";
+	static char many[3000];
+	__builtin_memset(many, 'a', sizeof many);
+	if (mneme_tokenize(slow, many, sizeof many, ids, 8) != MNEME_TOKENIZE_FAILED) return "tokenize went on for ever";
+	if (mneme_token_id(words, "##b", 3) != 2) return "token_id is wrong";
+	if (mneme_token_id(words, "x", 1) != MNEME_TOKENIZE_INVALID) return "token_id found nothing";
+	if (mneme_token_id(words, far, 64) != MNEME_TOKENIZE_BAD) return "token_id read outside";
+	if (mneme_token_id(9, "b", 1) != MNEME_TOKENIZE_BAD) return "token_id took a handle never given";
+	return 0;
+}
+
 // imports asks the host for memory that is not there; 0 when it refused it all.
 static const char *imports(void) {
 	static u8 buffer[64];
@@ -132,8 +165,9 @@ static int misbehave(const void *p, u32 n, mneme_text t, u64 *answer) {
 	if (is(t, "trap")) __builtin_trap();
 	if (is(t, "loop"))
 		for (;;) sink++;
-	if (is(t, "spin")) // about a second, deaf to the host
-		for (u32 i = 0; i < 1500000000u; i++) sink = i;
+	if (is(t, "spin")) // seconds, of the quickest processor one, deaf to the host
+		for (u32 i = 0; i < 4; i++)
+			for (u32 j = 0; j < 1500000000u; j++) sink = j;
 	if (is(t, "poll")) {
 		mneme_log(MNEME_LOG_INFO, "polling", 7);
 		while (!mneme_poll()) sink++;
@@ -176,6 +210,7 @@ static int misbehave(const void *p, u32 n, mneme_text t, u64 *answer) {
 	if (is(t, "starving")) return *answer = mneme_fail(MNEME_NO_MEMORY, "never"), 1;
 	if (is(t, "imports")) {
 		const char *wrong = imports();
+		if (!wrong) wrong = tokenizers();
 		if (wrong) return *answer = failed(wrong), 1;
 	}
 	if (is(t, "invalid")) return *answer = mneme_fail(MNEME_INVALID, "not my language"), 1;

@@ -6,10 +6,13 @@
 // Texts of one call are laid end to end, each attending to itself alone, so no
 // work goes into padding and an answer doesn't depend on the batch it came in.
 #define MNEME_IMPLEMENTATION
+#ifdef HOSTED
+#define MNEME_ABI_MINOR 3u // since there are tokenizers
+#else
 #define MNEME_ABI_MINOR 1u // it uses nothing later
+#endif
 #include "bert.h"
 
-enum { PACK_TOKENS = 256 }; // tokens that go through the layers together
 enum { MAX_PREFIX = 512 };  // bytes, and so word pieces
 
 model m;
@@ -22,12 +25,20 @@ int same(const char *text, u32 n, const char *word) {
 	return i == n && !word[i];
 }
 
-static char *put_text(char *o, const char *s) {
+#ifdef GENERAL
+#define SHARED // with rotary.c
+#define DIMENSIONS m.dimensions
+#else
+#define SHARED static
+#define DIMENSIONS m.hidden
+#endif
+
+SHARED char *put_text(char *o, const char *s) {
 	while (*s) *o++ = *s++;
 	return o;
 }
 
-static char *put_number(char *o, u32 v) {
+SHARED char *put_number(char *o, u32 v) {
 	char digits[10];
 	u32 n = 0;
 	do digits[n++] = (char)('0' + v % 10); while (v /= 10);
@@ -45,7 +56,7 @@ u64 MNEME_EXPORT(mneme_describe)(void) {
 		o = put_number(put_text(o, ",\"max_tokens\":"), m.max_tokens);
 		if (m.task == TASK_SPARSE) o = put_number(put_text(o, ",\"vocab\":"), m.vocab);
 		if (m.task == TASK_EMBED) {
-			o = put_number(put_text(o, ",\"dim\":"), m.hidden);
+			o = put_number(put_text(o, ",\"dim\":"), DIMENSIONS);
 			o = put_text(o, m.normalize ? ",\"normalized\":true" : ",\"normalized\":false");
 		}
 	}
@@ -87,6 +98,22 @@ int config_number(const char *json, u32 n, const char *key, u32 low, u32 high, u
 	return *out == v;
 }
 
+#ifdef HOSTED
+SHARED int open_prefix(const char *json, u32 n, const char *key, int query) {
+	char *text = mneme_alloc(MAX_PREFIX);
+	u32 bytes;
+	if (!text || !mneme_json_string(json, n, key, text, MAX_PREFIX, &bytes)) return 0;
+	m.before[query] = (mneme_text){(const u8 *)text, bytes};
+	return 1;
+}
+
+// open_bias loads the bias of attention, where there is one.
+static int open_bias(void) {
+	u32 room = 4 * m.heads * (2 * BIAS_REACH + 1);
+	u64 bytes = mneme_asset_size("attention.bias", 14);
+	return bytes == ~0ull || (bytes == room && (attention_bias = load_tensor("attention.bias", room)));
+}
+#else
 static int open_prefix(const char *json, u32 n, const char *key, int query) {
 	char text[MAX_PREFIX];
 	u32 bytes;
@@ -95,6 +122,7 @@ static int open_prefix(const char *json, u32 n, const char *key, int query) {
 	m.prefix_len[query] = tokenize(&m.words, (mneme_text){(const u8 *)text, bytes}, m.prefix[query], room);
 	return m.prefix_len[query] != TOKENIZE_INVALID;
 }
+#endif
 
 static int open_task(const char *json, u32 n) {
 	char name[16];
@@ -116,6 +144,11 @@ u64 MNEME_EXPORT(mneme_open)(const char *json, u32 n) {
 	u32 len;
 	const char *raw;
 	if (!open_task(json, n)) return mneme_fail(MNEME_UNSUPPORTED, "open: task must be embedding, sparse or rerank");
+#ifdef GENERAL
+	char architecture[16];
+	m.rotary = mneme_json_string(json, n, "architecture", architecture, sizeof architecture, &len) && same(architecture, len, "rotary");
+	if (m.rotary) return open_rotary(json, n);
+#endif
 	if (!config_number(json, n, "hidden", 16, 4096, &m.hidden) || !config_number(json, n, "layers", 1, 64, &m.layers) ||
 		!config_number(json, n, "heads", 1, 64, &m.heads) || !config_number(json, n, "intermediate", 16, 16384, &m.intermediate) ||
 		!config_number(json, n, "vocab", 5, 1 << 20, &m.vocab) || !config_number(json, n, "positions", 8, 8192, &m.positions) ||
@@ -138,7 +171,9 @@ u64 MNEME_EXPORT(mneme_open)(const char *json, u32 n) {
 
 	m.capacity = m.max_tokens > PACK_TOKENS ? m.max_tokens : PACK_TOKENS;
 	u32 wide = 3 * m.hidden > m.intermediate ? 3 * m.hidden : m.intermediate, head = m.hidden / m.heads;
+#ifndef HOSTED
 	u64 vocab_bytes = mneme_asset_size("vocab", 5);
+#endif
 	m.layer = reserve(m.layers, sizeof(layer));
 	m.ids = reserve(m.capacity + m.max_tokens + 1, 4); // a pack and the text that may not fit it
 	m.lens = reserve(m.capacity, 4);
@@ -151,8 +186,15 @@ u64 MNEME_EXPORT(mneme_open)(const char *json, u32 n) {
 	if (!m.layer || !m.ids || !m.lens || !m.first || !m.x || !m.y || !m.up || !m.row || !m.pooled ||
 		!workspace_open(m.intermediate > m.hidden ? m.intermediate : m.hidden, m.max_tokens, head))
 		return mneme_fail(MNEME_NO_MEMORY, "open: not enough memory for the working buffers");
+#ifdef HOSTED
+	m.separators = 1;
+	if (!tokenizer_open(&m.words)) return mneme_fail(MNEME_INVALID, "open: the tokenizer is missing or not supported; the log says why");
+	if (!config_option(json, n, "separators", 1, 2, &m.separators)) return mneme_fail(MNEME_INVALID, "open: separators is out of range");
+	if (!open_bias()) return mneme_fail(MNEME_INVALID, "open: attention.bias is of another size, or does not fit the memory");
+#else
 	u8 *vocab = vocab_bytes <= 64 << 20 ? load_tensor("vocab", (u32)vocab_bytes) : 0;
 	if (!vocab || !tokenizer_open(&m.words, vocab, (u32)vocab_bytes, m.vocab)) return mneme_fail(MNEME_INVALID, "open: the vocabulary is missing or of another size");
+#endif
 	if (!open_prefix(json, n, "passage_prefix", 0) || !open_prefix(json, n, "query_prefix", 1))
 		return mneme_fail(MNEME_INVALID, "open: a prefix is missing, malformed or longer than 508 bytes");
 	if (mneme_asset_size("embeddings.word.weight", 22) != (u64)m.vocab * m.hidden || !(m.word_scale = load_tensor("embeddings.word.scale", 4 * m.vocab)) ||
@@ -161,6 +203,10 @@ u64 MNEME_EXPORT(mneme_open)(const char *json, u32 n) {
 		return mneme_fail(MNEME_INVALID, "open: an embedding table is missing, of another size, or does not fit the memory");
 	for (u32 i = 0; i < m.layers; i++)
 		if (!open_layer(i)) return mneme_fail(MNEME_INVALID, "open: a layer's tensor is missing, of another size, or does not fit the memory");
+#ifdef GENERAL
+	u64 unread = open_vectors(json, n);
+	if (unread) return unread;
+#endif
 	u64 failed = m.task == TASK_SPARSE ? open_sparse(json, n) : m.task == TASK_RERANK ? open_rerank(json, n) : 0;
 	if (failed) return failed;
 	m.ready = 1;
@@ -168,10 +214,14 @@ u64 MNEME_EXPORT(mneme_open)(const char *json, u32 n) {
 }
 
 u32 read_text(mneme_text text, int query, u32 *ids, u32 *cut) {
+#ifdef GENERAL
+	if (m.rotary) return read_rotary(text, query, ids, cut);
+#endif
 	u32 n = 1 + m.prefix_len[query], room = m.max_tokens - 1 - n, got;
 	ids[0] = m.words.cls;
 	__builtin_memcpy(ids + 1, m.prefix[query], 4 * m.prefix_len[query]);
-	if ((got = tokenize(&m.words, text, ids + n, room + 1)) == TOKENIZE_INVALID) return got;
+	got = READ(query, text, ids + n, room + 1);
+	if (UNREAD(got)) return got;
 	*cut = got > room;
 	n += got - *cut;
 	ids[n++] = m.words.sep;
@@ -215,7 +265,11 @@ static int run_pack(u32 texts) {
 }
 
 static int run_and_use(run *r, u32 first, u32 end) {
+#ifdef GENERAL
+	int state = m.rotary ? run_rotary(end - first) : run_pack(end - first);
+#else
 	int state = run_pack(end - first);
+#endif
 	return state == RUN_OK ? r->use(r, first, end - first) : state;
 }
 
@@ -223,7 +277,7 @@ int run_texts(run *r) {
 	u32 used = 0, first = 0; // tokens and first text of the pack
 	for (u32 i = 0; i < r->rows; i++) {
 		u32 *ids = m.ids + used, cut = 0, zero = 0, n = r->read(r, i, ids, &zero, &cut);
-		if (n == TOKENIZE_INVALID) return RUN_INVALID;
+		if (UNREAD(n)) return UNREAD_STATE(n);
 		if (used && used + n > PACK_TOKENS) { // comes behind the pack, not into it
 			int state = run_and_use(r, first, i);
 			if (state != RUN_OK) return state;
@@ -271,15 +325,17 @@ void pool(const f32 *x, u32 tokens, int normalize, f32 *out) {
 	for (u32 c = 0; c < h; c++) out[c] = m.pooled[c] * scale;
 }
 
+#ifndef GENERAL
 static int use_vectors(run *r, u32 i, u32 count) {
 	f32 *out = r->out;
 	const f32 *x = m.x;
 	for (u32 j = 0; j < count; x += (size_t)rows_of(j++) * m.hidden) pool(x, m.lens[j], m.normalize, out + (size_t)(i + j) * m.hidden);
 	return RUN_OK;
 }
+#endif
 
 static u64 embed(const mneme_text *texts, u32 rows, int query) {
-	mneme_result *result = mneme_new(MNEME_DENSE, rows, m.hidden, 0, (u64)rows * m.hidden * 4, 1);
+	mneme_result *result = mneme_new(MNEME_DENSE, rows, DIMENSIONS, 0, (u64)rows * DIMENSIONS * 4, 1);
 	if (!result) return mneme_fail(MNEME_NO_MEMORY, "embed: no memory for the result");
 	run r = {.texts = texts, .rows = rows, .query = query, .counts = (u32 *)((u8 *)result + result->tokens_off), .read = read_single, .use = use_vectors, .out = result + 1};
 	int state = run_texts(&r);
@@ -314,11 +370,11 @@ u64 MNEME_EXPORT(mneme_tokens)(const void *p, u32 n) {
 	if (failed) return failed;
 	mneme_result *r = mneme_new(MNEME_COUNTS, rows, 0, 0, 4ull * rows, 0);
 	for (u32 i = 0; r && i < rows; i++) {
-		u32 count = tokenize(&m.words, texts[i], 0, TOKENIZE_INVALID - 1);
-		if (count == TOKENIZE_INVALID) {
+		u32 count = ALONE(texts[i], 0, TOKENIZE_INVALID - 1);
+		if (UNREAD(count)) {
 			mneme_free(r, r->total);
 			mneme_free(texts, rows * sizeof *texts);
-			return mneme_fail(MNEME_INVALID, "tokens: a text is not valid UTF-8");
+			return UNREAD_FRAME(count, "tokens: a text is not valid UTF-8");
 		}
 		((u32 *)(r + 1))[i] = count;
 	}
@@ -336,9 +392,9 @@ u64 MNEME_EXPORT(mneme_ids)(const void *p, u32 n) {
 	if (out) return out;
 	for (u32 i = 0; i < rows; i++) {
 		u32 cut, count = read_text(texts[i], flags & MNEME_QUERY, m.ids, &cut);
-		if (count == TOKENIZE_INVALID) {
+		if (UNREAD(count)) {
 			mneme_free(texts, rows * sizeof *texts);
-			return mneme_fail(MNEME_INVALID, "ids: a text is not valid UTF-8");
+			return UNREAD_FRAME(count, "ids: a text is not valid UTF-8");
 		}
 		total += count;
 	}

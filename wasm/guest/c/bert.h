@@ -5,6 +5,8 @@
 #include "tensor.h"
 #include "tokenizer.h"
 
+enum { PACK_TOKENS = 256 }; // tokens that go through the layers together
+
 typedef enum { TASK_EMBED, TASK_SPARSE, TASK_RERANK } task;
 
 typedef struct {
@@ -20,6 +22,14 @@ typedef struct {
 	int first_only;                // of each text only the first state is wanted
 	f32 epsilon;
 	u32 *prefix[2], prefix_len[2]; // word pieces before a passage, a query
+#ifdef HOSTED
+	mneme_text before[2];          // the prefixes themselves, since they are tokenized with the text; the above are none
+	u32 separators;                // between the texts of a pair
+#endif
+#ifdef GENERAL
+	u32 dimensions;                // of the vectors: the first so many
+	int rotary;                    // rotary.c runs the layers
+#endif
 	tokenizer words;
 	f32 *word_scale, *position, *type, *norm_w, *norm_b;
 	layer *layer;
@@ -32,6 +42,25 @@ typedef struct {
 } model;
 
 extern model m;
+
+// Built with GENERAL there are further architectures and shapes of vectors, for packs of format 3.
+//
+// READ tokenizes a text behind the prefix of passages or queries, ALONE without one, and
+// UNREAD tells that it could not. Built with HOSTED the host tokenizes; without it the
+// module has to stay the same to the byte, because it is part of what namespaces record.
+#ifdef HOSTED
+#define READ(query, text, ids, limit) tokenize(&m.words, m.before[query], text, ids, limit)
+#define ALONE(text, ids, limit) tokenize(&m.words, (mneme_text){0, 0}, text, ids, limit)
+#define UNREAD(n) ((n) >= TOKENIZE_FAILED)
+#define UNREAD_STATE(n) ((n) == TOKENIZE_INVALID ? RUN_INVALID : (n) == TOKENIZE_STOPPED ? RUN_STOPPED : RUN_FAILED)
+#define UNREAD_FRAME(n, message) run_failed(UNREAD_STATE(n))
+#else
+#define READ(query, text, ids, limit) tokenize(&m.words, text, ids, limit)
+#define ALONE(text, ids, limit) tokenize(&m.words, text, ids, limit)
+#define UNREAD(n) ((n) == TOKENIZE_INVALID)
+#define UNREAD_STATE(n) RUN_INVALID
+#define UNREAD_FRAME(n, message) mneme_fail(MNEME_INVALID, message)
+#endif
 
 // config_number reads a whole number of the configuration; 0 when it is absent or out of range.
 int config_number(const char *json, u32 n, const char *key, u32 low, u32 high, u32 *out);
@@ -74,6 +103,18 @@ enum { RUN_INVALID = RUN_FAILED + 1, RUN_MEMORY }; // a text is not UTF-8; no me
 int run_texts(run *r);
 // run_failed makes the error frame of a state other than RUN_OK.
 u64 run_failed(int state);
+
+#ifdef GENERAL
+// rotary.c, which stands in for what bert.c does up to the states of the last layer, and in vectors.c what becomes of them.
+u64 open_rotary(const char *json, u32 n);
+u32 read_rotary(mneme_text text, int query, u32 *ids, u32 *cut);
+int run_rotary(u32 texts);
+u64 open_vectors(const char *json, u32 n);
+int use_vectors(run *r, u32 i, u32 count);
+char *put_text(char *o, const char *s);
+char *put_number(char *o, u32 v);
+int open_prefix(const char *json, u32 n, const char *key, int query);
+#endif
 
 // Each task's part of mneme_open and its operation. open_* give an error frame or 0.
 u64 open_sparse(const char *json, u32 n);

@@ -41,6 +41,9 @@ u64 open_rerank(const char *json, u32 n) {
 	else if (same(name, len, "joint")) q.head = HEAD_JOINT;
 	else if (same(name, len, "late")) q.head = HEAD_LATE;
 	else return mneme_fail(MNEME_UNSUPPORTED, "open: head must be pooler, plain, joint or late");
+#ifdef HOSTED
+	if (q.head != HEAD_POOLER && q.head != HEAD_PLAIN) return mneme_fail(MNEME_UNSUPPORTED, "open: head must be pooler or plain where the host tokenizes");
+#endif
 	m.first_only = q.head == HEAD_POOLER || q.head == HEAD_PLAIN;
 	q.scale = 1;
 	if (mneme_json_raw(json, n, "calibration", &raw, &len) && *raw == '{') {
@@ -74,7 +77,8 @@ static int read_query(mneme_text text) {
 	if (prefix > half) prefix = half;
 	__builtin_memcpy(q.ids, m.prefix[1], 4 * prefix);
 	q.from = prefix;
-	if ((q.pieces = tokenize(&m.words, text, q.ids + prefix, room)) == TOKENIZE_INVALID) return 0;
+	q.pieces = READ(1, text, q.ids + prefix, room);
+	if (UNREAD(q.pieces)) return 0;
 	q.len = prefix + q.pieces;
 	return 1;
 }
@@ -86,12 +90,16 @@ static u32 read_pair(run *r, u32 i, u32 *ids, u32 *first, u32 *cut) {
 	__builtin_memcpy(ids + n, q.ids, 4 * q.len);
 	n += q.len;
 	ids[n++] = m.words.sep;
+#ifdef HOSTED
+	if (m.separators > 1) ids[n++] = m.words.sep;
+#endif
 	*first = n;
 	room = m.max_tokens - 1 - n;
 	if (prefix > room) prefix = room;
 	__builtin_memcpy(ids + n, m.prefix[0], 4 * prefix);
 	n += prefix, room -= prefix;
-	if ((got = tokenize(&m.words, r->texts[i], ids + n, room + 1)) == TOKENIZE_INVALID) return got;
+	got = READ(0, r->texts[i], ids + n, room + 1);
+	if (UNREAD(got)) return got;
 	*cut = got > room;
 	n += got - *cut;
 	ids[n++] = m.words.sep;
@@ -213,7 +221,7 @@ u64 rerank(const mneme_text *texts, u32 rows, int query) {
 	if (q.head == HEAD_LATE) {
 		state = run_texts(&r);
 	} else if (!read_query(texts[0])) {
-		state = RUN_INVALID;
+		state = UNREAD_STATE(q.pieces);
 	} else {
 		r = (run){.texts = texts + 1, .rows = n, .counts = counts + 1, .cut = cut + 1, .read = read_pair, .use = use_pairs, .out = scores + 1};
 		state = run_texts(&r);

@@ -272,6 +272,157 @@ int linear_max(const linear *l, const f32 *x, u32 rows, f32 *y) {
 	return run(l, x, rows, y, ACT_NONE, 1);
 }
 
+#ifdef HOSTED
+const f32 *attention_bias;
+static const f32 *head_bias; // of the head that one_head computes
+
+// add_bias adds to the scores of row at over s keys what their distance tells.
+static void add_bias(f32 *scores, u32 at, u32 s) {
+	for (u32 j = 0; j < s; j++) {
+		i32 d = (i32)j - (i32)at;
+		d = d < -BIAS_REACH ? -BIAS_REACH : d > BIAS_REACH ? BIAS_REACH : d;
+		scores[j] += head_bias[d + BIAS_REACH];
+	}
+}
+#endif
+
+#ifdef GENERAL
+// The two functions below compute softmax(Q K^T / sqrt(dim)) V of one head of one text of
+// s tokens in 16-bit integers: Q and K with a scale per row, V with a scale per column, the
+// probabilities with a scale per row; sums stay below 2^31 by the limits chosen.
+#define ONE_HEAD static inline __attribute__((always_inline)) void
+
+static inline f32 largest_code(u32 dk) {
+	f32 limit = __builtin_floorf(__builtin_sqrtf(2147483000.0f / (f32)dk));
+	return limit > 32767 ? 32767 : limit;
+}
+
+// pack_head packs K and V of a head; tops gets the largest magnitude of each column of V.
+ONE_HEAD pack_head(const f32 *k, const f32 *val, u32 stride, u32 s, u32 dim, f32 *tops) {
+	u32 sk = (s + 15) & ~15u, dk = (dim + 15) & ~15u;
+	f32 root = __builtin_sqrtf((f32)dim), limit = largest_code(dk);
+
+	// K as columns of the score product: panels [s/2][dim/8][2][8].
+	__builtin_memset(keys, 0, 2 * dk * sk);
+	for (u32 j = 0; j < s; j++) {
+		const f32 *row = k + (size_t)j * stride;
+		f32 top = peak(row, dim);
+		key_scale[j] = 0;
+		if (!(top > 1e-30f)) continue;
+		key_scale[j] = top / limit / root;
+		f32 scale = limit / top;
+		i16 *o = keys + (size_t)(j & ~1u) * dk + 8 * (j & 1);
+		for (u32 i = 0; i < dim; i += 8, o += 16) {
+			v magic = wasm_f32x4_const_splat(12582912.0f), bits = wasm_i32x4_const_splat(0x4B400000), m = wasm_f32x4_splat(scale);
+			v lo = wasm_f32x4_add(wasm_f32x4_mul(wasm_v128_load(row + i), m), magic);
+			v hi = wasm_f32x4_add(wasm_f32x4_mul(wasm_v128_load(row + i + 4), m), magic);
+			wasm_v128_store(o, wasm_i16x8_narrow_i32x4(wasm_i32x4_sub(lo, bits), wasm_i32x4_sub(hi, bits)));
+		}
+	}
+	for (u32 j = s; j < sk; j++) key_scale[j] = 0;
+
+	// V transposed: columns of the second product, panels [dim/2][s/8][2][8].
+	f32 inverse[256];
+	for (u32 i = 0; i < dim; i += 4) {
+		v m = wasm_f32x4_const_splat(0);
+		for (u32 j = 0; j < s; j++) m = wasm_f32x4_pmax(m, wasm_f32x4_abs(wasm_v128_load(val + (size_t)j * stride + i)));
+		wasm_v128_store(tops + i, m);
+	}
+	for (u32 i = 0; i < dim; i++) inverse[i] = tops[i] > 1e-30f ? 4095.0f / tops[i] : 0;
+	if (s != sk) __builtin_memset(values, 0, 2 * dim * sk);
+	for (u32 j = 0; j < s; j++) {
+		const f32 *row = val + (size_t)j * stride;
+		i16 *o = values + (size_t)(j >> 3) * 16 + (j & 7);
+		for (u32 i = 0; i < dim; i += 2, o += (size_t)2 * sk) {
+			o[0] = (i16)__builtin_rintf(row[i] * inverse[i]);
+			o[8] = (i16)__builtin_rintf(row[i + 1] * inverse[i + 1]);
+		}
+	}
+}
+
+// A mask says which keys a row of attention sees: those up to behind tokens before it and ahead after it.
+typedef struct { u32 behind, ahead; } mask;
+
+// attend computes the rows of a head whose keys and values are packed; NULL: each sees all keys.
+ONE_HEAD attend(const f32 *q, u32 stride, u32 s, u32 dim, u32 width, const f32 *tops, const mask *seen, f32 *out) {
+	u32 sk = (s + 15) & ~15u, dk = (dim + 15) & ~15u;
+	f32 limit = largest_code(dk);
+	i32 acc[8] __attribute__((aligned(16)));
+	for (u32 first = 0; first < s; first += 4) {
+		u32 live = s - first < 4 ? s - first : 4;
+		u32 from = 0, end = s, keys_seen = sk; // the keys that one of the four rows sees, from a multiple of 16
+		if (seen) {
+			u32 last = first + live - 1;
+			from = first > seen->behind ? (first - seen->behind) & ~15u : 0;
+			if (s - 1 - last > seen->ahead) end = last + seen->ahead + 1;
+			keys_seen = (end - from + 15) & ~15u;
+		}
+		f32 qs[4];
+		for (u32 r = 0; r < 4; r++) {
+			const f32 *row = q + (size_t)(first + r) * stride;
+			i16 *o = packed + 8 * r;
+			f32 top = r < live ? peak(row, dim) : 0;
+			qs[r] = top / limit;
+			if (dk != dim || !(top > 1e-30f))
+				for (u32 i = 0; i < dk; i += 8) wasm_v128_store(o + 4 * i, wasm_i32x4_const_splat(0));
+			if (top > 1e-30f) quantize(row, dim, limit / top, o);
+		}
+		for (u32 j = from; j < end; j += 2) {
+			dot4x2_i16(packed, keys + (size_t)j * dk, dk, acc);
+			for (u32 r = 0; r < live; r++) {
+				scores[r * sk + j - from] = (f32)acc[r] * (qs[r] * key_scale[j]);
+				scores[r * sk + j - from + 1] = (f32)acc[4 + r] * (qs[r] * key_scale[j + 1]);
+			}
+		}
+		f32 norm[4];
+		for (u32 r = 0; r < 4; r++) {
+			i16 *o = weights_ + 8 * r;
+			f32 *row = scores + r * sk;
+			norm[r] = 0;
+			if (r >= live) {
+				for (u32 j = 0; j < keys_seen; j += 8) wasm_v128_store(o + 4 * j, wasm_i32x4_const_splat(0));
+				continue;
+			}
+#ifdef HOSTED
+			if (attention_bias) add_bias(row, first + r, s);
+#endif
+			for (u32 j = end - from; j < keys_seen; j++) row[j] = -1e30f;
+			if (seen) {
+				u32 at = first + r;
+				for (u32 j = from; j + seen->behind < at; j++) row[j - from] = -1e30f;
+				for (u32 j = at + seen->ahead + 1; j < end; j++) row[j - from] = -1e30f;
+			}
+			v m = wasm_v128_load(row);
+			for (u32 j = 4; j < keys_seen; j += 4) m = wasm_f32x4_pmax(m, wasm_v128_load(row + j));
+			v top = wasm_f32x4_splat(hmax(m)), sum = wasm_f32x4_const_splat(0);
+			for (u32 j = 0; j < keys_seen; j += 4) {
+				v e = exp4(wasm_f32x4_sub(wasm_v128_load(row + j), top));
+				sum = wasm_f32x4_add(sum, e);
+				wasm_v128_store(row + j, e);
+			}
+			// Padding holds e^-87 and rounds to zero. Weights sum to at most 2^31 / 4095.
+			f32 total = hsum(sum), scale = 524000.0f / total;
+			if (scale > 32767) scale = 32767;
+			quantize(row, keys_seen, scale, o);
+			norm[r] = 1 / (total * scale);
+		}
+		for (u32 i = 0; i < dim; i += 2) {
+			dot4x2_i16(weights_, values + (size_t)i * sk + 2 * from, keys_seen, acc);
+			for (u32 r = 0; r < live; r++) {
+				f32 *o = out + (size_t)(first + r) * width + i;
+				o[0] = (f32)acc[r] * norm[r] * (tops[i] / 4095.0f);
+				o[1] = (f32)acc[4 + r] * norm[r] * (tops[i + 1] / 4095.0f);
+			}
+		}
+	}
+}
+
+static void one_head(const f32 *q, u32 stride, u32 s, u32 dim, u32 width, f32 *out) {
+	f32 tops[256];
+	pack_head(q + width, q + 2 * width, stride, s, dim, tops);
+	attend(q, stride, s, dim, width, tops, 0, out);
+}
+#else // as it is in the modules that exist, to the byte: the above with all keys seen
 // one_head computes softmax(Q K^T / sqrt(dim)) V of one head of one text of s tokens
 // in 16-bit integers: Q and K with a scale per row, V with a scale per column, the
 // probabilities with a scale per row; sums stay below 2^31 by the limits chosen.
@@ -348,6 +499,9 @@ static void one_head(const f32 *q, u32 stride, u32 s, u32 dim, u32 width, f32 *o
 				for (u32 j = 0; j < sk; j += 8) wasm_v128_store(o + 4 * j, wasm_i32x4_const_splat(0));
 				continue;
 			}
+#ifdef HOSTED
+			if (attention_bias) add_bias(row, first + r, s);
+#endif
 			for (u32 j = s; j < sk; j++) row[j] = -1e30f;
 			v m = wasm_v128_load(row);
 			for (u32 j = 4; j < sk; j += 4) m = wasm_f32x4_pmax(m, wasm_v128_load(row + j));
@@ -373,13 +527,20 @@ static void one_head(const f32 *q, u32 stride, u32 s, u32 dim, u32 width, f32 *o
 		}
 	}
 }
+#endif
 
 void attention(const f32 *qkv, const u32 *lens, u32 nseq, u32 heads, u32 dim, f32 *out) {
+#ifdef HOSTED
+	if (!attention_bias)
+#endif
 	if (mneme_nn_attention(qkv, lens, nseq, heads, dim, out) == 0) return;
 	u32 width = heads * dim;
 	for (u32 i = 0, at = 0; i < nseq; at += lens[i++])
 		for (u32 h = 0; h < heads; h++) {
 			mneme_poll(); // the linear layer that follows stops, if need be
+#ifdef HOSTED
+			if (attention_bias) head_bias = attention_bias + h * (2 * BIAS_REACH + 1);
+#endif
 			one_head(qkv + (size_t)at * 3 * width + h * dim, 3 * width, lens[i], dim, width, out + (size_t)at * width + h * dim);
 		}
 }
@@ -492,3 +653,95 @@ f32 log1p_(f32 x) {
 	if (u == 1) return x;
 	return x > 1e6f ? ln(x) : ln(u) * (x / (u - 1)); // the quotient undoes the rounding of u
 }
+
+#ifdef GENERAL
+// The keys and values of a group of heads are packed once.
+void attend_all(const attention_shape *a, const f32 *qkv, const u32 *lens, u32 nseq, f32 *out) {
+	int whole = !a->causal;
+	for (u32 i = 0; i < nseq && whole; i++) whole = !a->reach || lens[i] <= a->reach + 1;
+	if (whole && a->groups == a->heads) {
+		attention(qkv, lens, nseq, a->heads, a->dim, out);
+		return;
+	}
+	u32 dim = a->dim, width = a->heads * dim, stride = (a->heads + 2 * a->groups) * dim, share = a->heads / a->groups;
+	mask seen = {a->reach ? a->reach : ~0u, a->causal ? 0 : a->reach ? a->reach : ~0u};
+	f32 tops[256];
+	for (u32 i = 0, at = 0; i < nseq; at += lens[i++])
+		for (u32 g = 0; g < a->groups; g++) {
+			mneme_poll(); // the linear layer that follows stops, if need be
+			const f32 *text = qkv + (size_t)at * stride, *key = text + width + g * dim;
+			pack_head(key, key + a->groups * dim, stride, lens[i], dim, tops);
+			for (u32 h = g * share; h < (g + 1) * share; h++)
+				attend(text + h * dim, stride, lens[i], dim, width, tops, whole ? 0 : &seen, out + (size_t)at * width + h * dim);
+		}
+}
+
+void norm_rows(const norm *l, const f32 *x, u32 rows, u32 stride, f32 *out) {
+	u32 n = l->n;
+	for (u32 row = 0; row < rows; row++, x += stride, out += stride) {
+		v mean = wasm_f32x4_const_splat(0), square = mean;
+		if (!l->root) {
+			for (u32 i = 0; i < n; i += 4) mean = wasm_f32x4_add(mean, wasm_v128_load(x + i));
+			mean = wasm_f32x4_splat(hsum(mean) / (f32)n);
+		}
+		for (u32 i = 0; i < n; i += 4) {
+			v d = wasm_f32x4_sub(wasm_v128_load(x + i), mean);
+			square = wasm_f32x4_add(square, wasm_f32x4_mul(d, d));
+		}
+		v scale = wasm_f32x4_splat(1 / __builtin_sqrtf(hsum(square) / (f32)n + l->epsilon));
+		for (u32 i = 0; i < n; i += 4) {
+			v d = wasm_f32x4_mul(wasm_f32x4_mul(wasm_f32x4_sub(wasm_v128_load(x + i), mean), scale), wasm_v128_load(l->w + i));
+			wasm_v128_store(out + i, l->b ? wasm_f32x4_add(d, wasm_v128_load(l->b + i)) : d);
+		}
+	}
+}
+
+void add_rows(f32 *x, const f32 *r, u32 n) {
+	for (u32 i = 0; i < n; i += 4) wasm_v128_store(x + i, wasm_f32x4_add(wasm_v128_load(x + i), wasm_v128_load(r + i)));
+}
+
+void rotate_row(f32 *x, u32 heads, u32 dim, const f32 *turn, u32 half) {
+	for (u32 h = 0; h < heads; h++, x += dim)
+		for (u32 i = 0; i < half; i += 4) {
+			v a = wasm_v128_load(x + i), b = wasm_v128_load(x + half + i), c = wasm_v128_load(turn + i), s = wasm_v128_load(turn + half + i);
+			wasm_v128_store(x + i, wasm_f32x4_sub(wasm_f32x4_mul(a, c), wasm_f32x4_mul(b, s)));
+			wasm_v128_store(x + half + i, wasm_f32x4_add(wasm_f32x4_mul(b, c), wasm_f32x4_mul(a, s)));
+		}
+}
+
+// times_sigmoid is x / (1 + e^-z).
+static inline v times_sigmoid(v x, v z) {
+	v e = exp4(wasm_f32x4_neg(wasm_f32x4_abs(z))), one = wasm_f32x4_const_splat(1.0f);
+	v top = wasm_v128_bitselect(e, one, wasm_f32x4_lt(z, wasm_f32x4_const_splat(0)));
+	return wasm_f32x4_mul(x, wasm_f32x4_div(top, wasm_f32x4_add(one, e)));
+}
+
+void gate_rows(f32 *x, u32 rows, u32 n, gating act) {
+	f32 *out = x;
+	for (u32 row = 0; row < rows; row++, x += 2 * n, out += n) {
+		if (act == GATE_GELU) gelu(x, n);
+		for (u32 i = 0; i < n; i += 4) {
+			v a = wasm_v128_load(x + i), z = a;
+			if (act == GATE_GELU_TANH) { // tanh(y) is 2 sigmoid(2y) - 1; 1.5957691 is 2 sqrt(2/pi)
+				v cube = wasm_f32x4_mul(wasm_f32x4_mul(wasm_f32x4_mul(a, a), a), wasm_f32x4_const_splat(0.044715f));
+				z = wasm_f32x4_mul(wasm_f32x4_add(a, cube), wasm_f32x4_const_splat(1.59576912f));
+			}
+			if (act != GATE_GELU) a = times_sigmoid(a, z);
+			wasm_v128_store(out + i, wasm_f32x4_mul(a, wasm_v128_load(x + n + i)));
+		}
+	}
+}
+
+f32 cosine_of(f32 angle, f32 *sine) {
+	// Quarter turns off in double, whose pi/2 is near enough for any window; then Taylor's series on |x| <= pi/4.
+	double turns = __builtin_rint((double)angle * 0.63661977236758134), x = (double)angle - turns * 1.5707963267948966, t = x * x;
+	double s = x * (1 + t * (-1.0 / 6 + t * (1.0 / 120 + t * (-1.0 / 5040 + t / 362880))));
+	double c = 1 + t * (-1.0 / 2 + t * (1.0 / 24 + t * (-1.0 / 720 + t * (1.0 / 40320 - t / 3628800))));
+	switch ((i32)turns & 3) {
+	case 0: *sine = (f32)s; return (f32)c;
+	case 1: *sine = (f32)c; return (f32)-s;
+	case 2: *sine = (f32)-s; return (f32)-c;
+	default: *sine = (f32)-c; return (f32)s;
+	}
+}
+#endif

@@ -3,6 +3,7 @@ package pack
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,67 +13,91 @@ import (
 // unsupported says what the engine lacks for the architectures that people try.
 func unsupported(modelType string) string {
 	switch modelType {
-	case "roberta", "camembert", "xlm-roberta", "xlm-roberta-xl":
-		return "its tokenizer is not WordPiece, and its positions begin at 2"
-	case "mpnet", "t5", "mt5", "umt5":
-		return "its attention has a relative position bias"
+	case "xlm-roberta-xl":
+		return "its layers normalize before they compute"
+	case "t5", "mt5", "umt5":
+		return "its attention has a relative position bias and is not scaled"
 	case "deberta", "deberta-v2":
 		return "its attention is disentangled"
-	case "modernbert", "nomic_bert", "new", "gte", "eurobert":
-		return "its positions are rotary"
 	case "electra":
 		return "its embeddings are projected and its head is another"
 	case "albert":
-		return "its layers share their weights and its tokenizer is SentencePiece"
-	case "llama", "mistral", "qwen2", "qwen3", "gemma", "gemma2", "gemma3", "gpt2", "phi":
-		return "it is a decoder"
+		return "its layers share their weights and its embeddings are narrower"
+	case "llama", "mistral", "gemma", "gemma2", "gemma3", "gpt2", "phi":
+		return "it is a decoder of another kind"
 	}
 	return "its layers are not known"
 }
 
-const distil = "distilbert"
+// The architectures that the engine runs, by their model_type.
+const (
+	plainBERT = "bert"
+	distil    = "distilbert"
+	roberta   = "roberta"
+	camembert = "camembert"
+	xlmr      = "xlm-roberta"
+	mpnet     = "mpnet"
+
+	modernBERT = "modernbert" // those from here on have rotary positions
+	nomic      = "nomic_bert"
+	gte        = "gte"
+	gteNew     = "new" // GTE's as its makers name it
+	euroBERT   = "eurobert"
+	qwen2      = "qwen2"
+	qwen3      = "qwen3"
+	gemma3     = "gemma3_text"
+)
+
+const supported = "bert, distilbert, roberta, camembert, xlm-roberta, mpnet, modernbert, nomic_bert, gte, new, eurobert, " +
+	"qwen2, qwen3 and gemma3_text are"
+
+func rotary(modelType string) bool {
+	switch modelType {
+	case modernBERT, nomic, gte, gteNew, euroBERT, qwen2, qwen3, gemma3:
+		return true
+	}
+	return false
+}
 
 // readArchitecture is the model_type of a checkpoint, "" where config.json is
-// missing. One that the engine does not run is refused, before its weights are read.
-func readArchitecture(dir string) (string, error) {
+// missing, and how many of its positions no text has. One that the engine does not run
+// is refused, before its weights are read.
+func readArchitecture(dir string) (modelType string, skipped int, err error) {
 	var hf struct {
 		ModelType string `json:"model_type"`
+		Pad       *int   `json:"pad_token_id"`
 	}
 	found, err := readJSON(dir, "config.json", &hf)
 	if err == nil && found {
-		err = errors.Join(checkArchitecture(hf.ModelType), checkModules(dir), checkCase(dir))
+		err = checkArchitecture(hf.ModelType)
 	}
-	return hf.ModelType, err
+	switch hf.ModelType {
+	case mpnet:
+		skipped = 2
+	case roberta, camembert, xlmr:
+		if skipped = 2; hf.Pad != nil {
+			skipped = *hf.Pad + 1
+		}
+	}
+	return hf.ModelType, skipped, err
 }
 
 func checkArchitecture(modelType string) error {
+	if rotary(modelType) {
+		return nil
+	}
 	switch modelType {
-	case "bert", distil:
+	case plainBERT, distil, roberta, camembert, xlmr, mpnet:
 		return nil
 	case "":
-		return errors.New("config.json: model_type is missing; architectures bert and distilbert are supported")
+		return errors.New("config.json: model_type is missing; of architectures " + supported + " supported")
 	}
-	return fmt.Errorf("config.json: architecture %q is not supported: %s; bert and distilbert are", modelType,
-		unsupported(modelType))
+	return fmt.Errorf("config.json: architecture %q is not supported: %s; %s. It can run as a process or behind a remote "+
+		"endpoint", modelType, unsupported(modelType), supported)
 }
 
-// checkModules refuses a sentence-transformers model that does more than encode,
-// pool and normalise: its vectors would be others.
-func checkModules(dir string) error {
-	var modules []struct {
-		Type string `json:"type"`
-	}
-	if found, err := readJSON(dir, "modules.json", &modules); err != nil || !found {
-		return err
-	}
-	for _, m := range modules {
-		kind := m.Type[strings.LastIndex(m.Type, ".")+1:]
-		if !slices.Contains([]string{"Transformer", "Pooling", "Normalize"}, kind) {
-			return fmt.Errorf("modules.json: a module %s is not supported; Transformer, Pooling and Normalize are", m.Type)
-		}
-	}
-	return nil
-}
+// writeTokenizer is how a folder comes by the file that tells all of a tokenizer.
+const writeTokenizer = "AutoTokenizer.from_pretrained(FOLDER).save_pretrained(FOLDER) of transformers writes tokenizer.json"
 
 // checkCase refuses a tokenizer_config.json of a cased model, which a folder
 // without tokenizer.json tells by that alone.
@@ -88,7 +113,8 @@ func checkCase(dir string) error {
 	for name, b := range map[string]*bool{"do_lower_case": t.Lower, "strip_accents": t.Strip,
 		"tokenize_chinese_chars": t.Chinese} {
 		if b != nil && !*b {
-			return fmt.Errorf("tokenizer_config.json: %s is false; only uncased models are supported", name)
+			return fmt.Errorf("tokenizer_config.json: %s is false; of models without a tokenizer.json of their own only "+
+				"uncased ones are supported. %s", name, writeTokenizer)
 		}
 	}
 	return nil
@@ -143,9 +169,91 @@ func fromDistil(weights map[string]tensor) (map[string]tensor, error) {
 		}
 		out[name] = t
 	}
-	if words, ok := out["embeddings.word_embeddings.weight"]; ok && len(words.dims) == 2 {
-		out["embeddings.token_type_embeddings.weight"] = tensor{dims: []int{2, words.dims[1]},
-			data: make([]float32, 2*words.dims[1])}
+	completeTypes(out, false)
+	return out, nil
+}
+
+// fromFamily gives the tensors of RoBERTa's family and of MPNet the names of BERT's.
+// RoBERTa's classifier is a pooler and a classifier in one.
+func fromFamily(weights map[string]tensor) map[string]tensor {
+	rename := strings.NewReplacer("lm_head.dense.", "cls.predictions.transform.dense.",
+		"lm_head.layer_norm.", "cls.predictions.transform.LayerNorm.", "lm_head.decoder.", decoder+".",
+		"lm_head.bias", decoder+".bias", "classifier.dense.", "pooler.dense.", "classifier.out_proj.", "classifier.",
+		"attention.attn.q.", "attention.self.query.", "attention.attn.k.", "attention.self.key.",
+		"attention.attn.v.", "attention.self.value.", "attention.attn.o.", "attention.output.dense.",
+		"attention.LayerNorm.", "attention.output.LayerNorm.")
+	_, classifies := weights["classifier.out_proj.weight"]
+	out := make(map[string]tensor, len(weights)+1)
+	for name, t := range weights {
+		name = strings.TrimPrefix(strings.TrimPrefix(name, "roberta."), "mpnet.")
+		if classifies && strings.HasPrefix(name, "pooler.") {
+			continue // of another head than the classifier's
+		}
+		out[rename.Replace(name)] = t
+	}
+	return out
+}
+
+const (
+	positionTable = "embeddings.position_embeddings.weight"
+	typeTable     = "embeddings.token_type_embeddings.weight"
+	wordTable     = "embeddings.word_embeddings.weight"
+	distanceTable = "encoder.relative_attention_bias.weight" // MPNet's
+)
+
+// skipPositions drops the first positions, of which RoBERTa's family has one for each id
+// up to that of padding and uses none.
+func skipPositions(weights map[string]tensor, skipped int) error {
+	t := weights[positionTable]
+	if len(t.dims) != 2 || skipped < 0 || t.dims[0] <= skipped {
+		return fmt.Errorf("tensor %s has shape %v, of which %d positions are none of a text", positionTable, t.dims, skipped)
+	}
+	weights[positionTable] = tensor{dims: []int{t.dims[0] - skipped, t.dims[1]}, data: t.data[skipped*t.dims[1]:]}
+	return nil
+}
+
+// completeTypes makes two type embeddings of one or none. same gives both texts of a
+// pair the first, where the tokenizer tells them apart by nothing else.
+func completeTypes(weights map[string]tensor, same bool) {
+	t, there := weights[typeTable]
+	words := weights[wordTable]
+	switch {
+	case !there && len(words.dims) == 2:
+		weights[typeTable] = tensor{dims: []int{2, words.dims[1]}, data: make([]float32, 2*words.dims[1])}
+	case there && len(t.dims) == 2 && (t.dims[0] == 1 || same && t.dims[0] == 2):
+		first := t.data[:t.dims[1]]
+		weights[typeTable] = tensor{dims: []int{2, t.dims[1]}, data: slices.Concat(first, first)}
+	}
+}
+
+// biasReach is from which distance on the bias of attention is the same: MPNet's buckets
+// end before it.
+const biasReach = 128
+
+// distances spreads MPNet's bias of attention, which is by bucket and head, over the
+// distances of key and query, by head: as T5's (Raffel et al. 2020, arXiv:1910.10683),
+// half of the buckets for keys behind the query, half of those for a distance each and
+// the others for ever more, up to 128.
+func distances(t tensor, heads int) ([]float32, error) {
+	const buckets, exact = 16, 8 // of one direction
+	if len(t.dims) != 2 || t.dims[0] != 2*buckets || t.dims[1] != heads {
+		return nil, fmt.Errorf("tensor %s has shape %v, want [%d %d]", distanceTable, t.dims, 2*buckets, heads)
+	}
+	out := make([]float32, 0, heads*(2*biasReach+1))
+	for h := range heads {
+		for d := -biasReach; d <= biasReach; d++ {
+			far := max(d, -d)
+			bucket := far
+			if far >= exact {
+				// Powers of two are bounds of buckets; the hundredth keeps them on their side.
+				steps := math.Log2(float64(far)/exact)/math.Log2(biasReach/exact)*(buckets-exact) + 0.01
+				bucket = min(exact+int(steps), buckets-1)
+			}
+			if d > 0 {
+				bucket += buckets
+			}
+			out = append(out, t.data[bucket*heads+h])
+		}
 	}
 	return out, nil
 }

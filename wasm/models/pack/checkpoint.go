@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -10,14 +11,183 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/mnemehq/mneme/wasm/tokenizer"
 )
 
-// readVocab reads vocab.txt, or the WordPiece vocabulary of tokenizer.json.
-// A tokenizer that the engine does not implement is refused.
-func readVocab(dir string) ([]string, error) {
-	if err := checkTokenizer(dir); err != nil {
-		return nil, err
+// words is what a checkpoint makes of texts.
+type words struct {
+	vocab  []string             // BERT's uncased word pieces, which the engine itself knows
+	hosted *tokenizer.Tokenizer // any other, which the host knows
+	file   []byte               // that it was read from
+}
+
+// readWords reads the tokenizer of a checkpoint: where it is BERT's uncased WordPiece,
+// its vocabulary, and else, or where the engine knows none, all of tokenizer.json.
+func readWords(dir, architecture string, hosted bool) (words, error) {
+	known := architecture == plainBERT || architecture == distil || architecture == "" // readConfig says that it is missing
+	var plain bool
+	if hosted {
+		known = false
 	}
+	if known {
+		var err error
+		if plain, err = uncased(dir); err != nil {
+			return words{}, err
+		}
+	}
+	file, err := os.ReadFile(filepath.Join(dir, "tokenizer.json"))
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !known:
+		what := architecture + " is not read"
+		if architecture == plainBERT || architecture == distil {
+			what = "a layer behind the pooling and fewer dimensions are not supported"
+		}
+		return words{}, fmt.Errorf("tokenizer.json is missing, without which %s. %s", what, writeTokenizer)
+	case plain || errors.Is(err, fs.ErrNotExist):
+		vocab, err := readVocab(dir)
+		return words{vocab: vocab}, err
+	case err != nil:
+		return words{}, err
+	}
+	var small bytes.Buffer
+	if err := json.Compact(&small, file); err != nil {
+		return words{}, fmt.Errorf("tokenizer.json: %w", err)
+	}
+	w := words{file: small.Bytes()}
+	if w.hosted, err = tokenizer.Read(w.file); err != nil {
+		return words{}, fmt.Errorf("tokenizer.json: %w", err)
+	}
+	return w, nil
+}
+
+// tensor is what the pack keeps of it.
+func (w words) tensor() named {
+	if w.hosted != nil {
+		return named{"tokenizer", Tensor{"U8", []int{len(w.file)}, w.file}}
+	}
+	lines := strings.Join(w.vocab, "\n") + "\n"
+	return named{"vocab", Tensor{"U8", []int{len(lines)}, []byte(lines)}}
+}
+
+// size is how many word embeddings it needs.
+func (w words) size() int {
+	if w.hosted != nil {
+		return w.hosted.Size()
+	}
+	return len(w.vocab)
+}
+
+// tellsApart tells whether the second text of a pair is of another type than the first.
+func (w words) tellsApart() bool {
+	for _, p := range w.hosted.Pair() {
+		if p.Type != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// special fills in the ids of what stands around texts.
+func (w words) special(c *Config) error {
+	if c.Architecture == rotaryEngine {
+		return w.around(c)
+	}
+	if w.hosted == nil {
+		for _, special := range []struct {
+			piece string
+			id    *int
+		}{{"[PAD]", &c.PadID}, {"[UNK]", &c.UnkID}, {"[CLS]", &c.ClsID}, {"[SEP]", &c.SepID}, {"[MASK]", &c.MaskID}} {
+			if *special.id = slices.Index(w.vocab, special.piece); *special.id < 0 {
+				return fmt.Errorf("the vocabulary has no %s", special.piece)
+			}
+		}
+		return nil
+	}
+	c.Tokenizer = hostedTokenizer
+	one := func(parts []tokenizer.Part, i int) (id int, ok bool) {
+		if i >= len(parts) || parts[i].Text != 0 || len(parts[i].IDs) != 1 {
+			return 0, false
+		}
+		return int(parts[i].IDs[0]), true
+	}
+	single := w.hosted.Single()
+	cls, before := one(single, 0)
+	sep, behind := one(single, 2)
+	if !before || !behind || len(single) != 3 {
+		return errors.New("tokenizer.json: its post_processor does not put one token before a text and one behind it, as " +
+			"[CLS] and [SEP]; others are not supported")
+	}
+	c.ClsID, c.SepID = cls, sep
+	if c.Does() == Rerank {
+		pair := w.hosted.Pair()
+		c.Separators = len(pair) - 4
+		good := c.Separators == 1 || c.Separators == 2
+		for i, p := range pair {
+			id, special := one(pair, i)
+			switch i {
+			case 0:
+				good = good && special && id == cls
+			case 1:
+				good = good && p.Text == 1
+			case len(pair) - 2:
+				good = good && p.Text == 2
+			default:
+				good = good && special && id == sep
+			}
+		}
+		if !good {
+			return errors.New("tokenizer.json: its post_processor does not put a pair as [CLS] A [SEP] B [SEP] or with two " +
+				"[SEP] between; others are not supported")
+		}
+	}
+	w.others(c)
+	return nil
+}
+
+// around finds what stands before and behind the texts of a rotary encoder: a token or none, but not none of both.
+func (w words) around(c *Config) error {
+	c.Tokenizer, c.ClsID, c.SepID = hostedTokenizer, -1, -1
+	parts := w.hosted.Single()
+	good := len(parts) == 2 || len(parts) == 3
+	text := slices.IndexFunc(parts, func(p tokenizer.Part) bool { return p.Text == 1 })
+	for i, p := range parts {
+		switch {
+		case i == text:
+		case p.Text != 0 || len(p.IDs) != 1 || i < text-1 || i > text+1:
+			good = false
+		case i < text:
+			c.ClsID = int(p.IDs[0])
+		default:
+			c.SepID = int(p.IDs[0])
+		}
+	}
+	if !good {
+		return errors.New("tokenizer.json: its post_processor does not put one token before a text, behind it, or both; " +
+			"others are not supported")
+	}
+	w.others(c)
+	return nil
+}
+
+// others fills in the ids of tokens that the engine does not put around texts.
+func (w words) others(c *Config) {
+	for _, other := range []struct {
+		names []string
+		id    *int
+	}{{[]string{"[PAD]", "<pad>"}, &c.PadID}, {[]string{"[UNK]", "<unk>"}, &c.UnkID},
+		{[]string{"[MASK]", "<mask>"}, &c.MaskID}} {
+		for _, name := range other.names {
+			if id, ok := w.hosted.ID(name); ok {
+				*other.id = int(id)
+				break
+			}
+		}
+	}
+}
+
+// readVocab reads vocab.txt, or the WordPiece vocabulary of tokenizer.json.
+func readVocab(dir string) ([]string, error) {
 	b, err := os.ReadFile(filepath.Join(dir, "vocab.txt"))
 	if err == nil {
 		lines := strings.Split(strings.TrimSuffix(strings.ReplaceAll(string(b), "\r\n", "\n"), "\n"), "\n")
@@ -56,6 +226,16 @@ func checkVocab(lines []string) error {
 	return nil
 }
 
+// vocabulary is that of a WordPiece model; of another form it is not looked at.
+type vocabulary map[string]int
+
+func (v *vocabulary) UnmarshalJSON(b []byte) error {
+	if len(b) == 0 || b[0] != '{' {
+		return nil
+	}
+	return json.Unmarshal(b, (*map[string]int)(v))
+}
+
 type tokenizerFile struct {
 	Normalizer struct {
 		Type               string `json:"type"`
@@ -68,37 +248,37 @@ type tokenizerFile struct {
 		Type string `json:"type"`
 	} `json:"pre_tokenizer"`
 	Model struct {
-		Type     string         `json:"type"`
-		Prefix   string         `json:"continuing_subword_prefix"`
-		MaxChars int            `json:"max_input_chars_per_word"`
-		Unk      string         `json:"unk_token"`
-		Vocab    map[string]int `json:"vocab"`
+		Type     string     `json:"type"`
+		Prefix   string     `json:"continuing_subword_prefix"`
+		MaxChars int        `json:"max_input_chars_per_word"`
+		Unk      string     `json:"unk_token"`
+		Vocab    vocabulary `json:"vocab"`
 	} `json:"model"`
 }
 
-// checkTokenizer refuses a tokenizer.json that is not BERT's uncased WordPiece.
-func checkTokenizer(dir string) error {
+// uncased tells whether the tokenizer is BERT's uncased WordPiece, as it is where a
+// folder has a vocabulary alone.
+func uncased(dir string) (bool, error) {
 	var t tokenizerFile
-	if found, err := readJSON(dir, "tokenizer.json", &t); err != nil || !found {
-		return err
+	found, err := readJSON(dir, "tokenizer.json", &t)
+	if err != nil {
+		return false, err
 	}
-	isFalse := func(b *bool) bool { return b != nil && !*b }
-	n := t.Normalizer
-	switch {
-	case t.Model.Type != "WordPiece" || t.Model.Prefix != "##" || t.Model.Unk != "[UNK]" || t.Model.MaxChars != 100:
-		return fmt.Errorf("tokenizer.json: model %s is not BERT's WordPiece (prefix ##, [UNK], 100 characters a word)",
-			t.Model.Type)
-	case n.Type != "BertNormalizer" || t.PreTokenizer.Type != "BertPreTokenizer":
-		return fmt.Errorf("tokenizer.json: normalizer %s and pre-tokenizer %s are not BERT's", n.Type, t.PreTokenizer.Type)
-	case isFalse(n.CleanText) || isFalse(n.HandleChineseChars) || isFalse(n.StripAccents) || isFalse(n.Lowercase):
-		return errors.New("tokenizer.json: only uncased models are supported (clean_text, handle_chinese_chars, " +
-			"strip_accents and lowercase on)")
+	if found {
+		isFalse := func(b *bool) bool { return b != nil && !*b }
+		n := t.Normalizer
+		if t.Model.Type != "WordPiece" || t.Model.Prefix != "##" || t.Model.Unk != "[UNK]" || t.Model.MaxChars != 100 ||
+			n.Type != "BertNormalizer" || t.PreTokenizer.Type != "BertPreTokenizer" || isFalse(n.CleanText) ||
+			isFalse(n.HandleChineseChars) || isFalse(n.StripAccents) || isFalse(n.Lowercase) {
+			return false, nil
+		}
 	}
-	return nil
+	return true, checkCase(dir)
 }
 
 // readConfig gathers the settings that lie in several files of a checkpoint.
-func readConfig(dir string, o Options, weights map[string]tensor, vocab []string) (Config, error) {
+func readConfig(dir string, o Options, modules modules, weights map[string]tensor, words words, skipped int,
+) (Config, error) {
 	var hf struct {
 		ModelType    string  `json:"model_type"`
 		Hidden       int     `json:"hidden_size"`
@@ -128,7 +308,6 @@ func readConfig(dir string, o Options, weights map[string]tensor, vocab []string
 		hf.Hidden, hf.Layers, hf.Heads = cmp.Or(hf.DistilHidden, hf.Hidden), cmp.Or(hf.DistilLayers, hf.Layers),
 			cmp.Or(hf.DistilHeads, hf.Heads)
 		hf.Intermediate, hf.Act = cmp.Or(hf.DistilIntermediate, hf.Intermediate), cmp.Or(hf.DistilAct, hf.Act)
-		hf.ModelType = "bert" // its weights have been given the names of one
 	}
 	if hf.Act != "" && hf.Act != "gelu" {
 		return Config{}, fmt.Errorf("config.json: hidden_act %q is not supported; gelu is", hf.Act)
@@ -136,55 +315,72 @@ func readConfig(dir string, o Options, weights map[string]tensor, vocab []string
 	if hf.Embedding != "" && hf.Embedding != "absolute" {
 		return Config{}, fmt.Errorf("config.json: position_embedding_type %q is not supported; absolute is", hf.Embedding)
 	}
-	abs, err := filepath.Abs(dir)
-	if err != nil {
-		return Config{}, err
-	}
+	hf.Positions -= skipped
 	c := Config{
 		Format:       1,
-		Architecture: hf.ModelType,
-		Name:         cmp.Or(o.Name, filepath.Base(abs)),
-		Version:      cmp.Or(o.Version, "1"),
-		Licence:      cmp.Or(o.Licence, "NOASSERTION"),
-		Source:       o.Source,
-		Languages:    o.Languages,
+		Architecture: plainBERT, // whose names the weights have been given
 		Hidden:       hf.Hidden,
 		Layers:       hf.Layers,
 		Heads:        cmp.Or(o.Heads, hf.Heads),
 		Intermediate: hf.Intermediate,
-		Vocab:        len(vocab),
+		Vocab:        words.size(),
 		Positions:    hf.Positions,
 		MaxTokens:    cmp.Or(hf.MaxTokens, hf.Positions),
+		DistanceBias: hf.ModelType == mpnet,
 		Epsilon:      cmp.Or(hf.Epsilon, 1e-12),
-		Pooling:      "mean",
-		Normalize:    true,
 	}
-	if t, ok := weights["embeddings.word_embeddings.weight"]; ok && len(t.dims) == 2 && t.dims[0] > len(vocab) {
-		return Config{}, fmt.Errorf("the checkpoint has %d word embeddings but the vocabulary %d pieces", t.dims[0], len(vocab))
+	switch {
+	case modules.dense != nil || o.Dimensions > 0:
+		c.Format = 3
+	case words.hosted != nil:
+		c.Format = 2
 	}
-	for _, special := range []struct {
-		piece string
-		id    *int
-	}{{"[PAD]", &c.PadID}, {"[UNK]", &c.UnkID}, {"[CLS]", &c.ClsID}, {"[SEP]", &c.SepID}, {"[MASK]", &c.MaskID}} {
-		if *special.id = slices.Index(vocab, special.piece); *special.id < 0 {
-			return Config{}, fmt.Errorf("the vocabulary has no %s", special.piece)
-		}
-	}
-	pooling, err := sentenceSettings(dir, &c)
+	return settle(dir, o, modules, weights, words, c, hf.Calibration)
+}
+
+// settle completes what config.json says of the layers by what lies beside it and by what is asked for.
+func settle(dir string, o Options, modules modules, weights map[string]tensor, words words, c Config,
+	calibration *Calibration,
+) (Config, error) {
+	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return Config{}, err
 	}
-	switch task := cmp.Or(o.Task, taskOf(weights, pooling)); task {
+	c.Name, c.Version = cmp.Or(o.Name, filepath.Base(abs)), cmp.Or(o.Version, "1")
+	c.Licence, c.Source, c.Languages = cmp.Or(o.Licence, "NOASSERTION"), o.Source, o.Languages
+	c.Pooling, c.Normalize = "mean", true
+	if t, ok := weights[wordTable]; ok && len(t.dims) == 2 {
+		switch rows := t.dims[0]; {
+		case c.Architecture == rotaryEngine && rows < c.Vocab && c.Vocab-rows <= maxUnembedded:
+			c.Vocab = rows // tokens for pictures, say, that no text has
+		case words.hosted != nil && rows >= c.Vocab:
+			c.Vocab = rows // some have more, to be a round number
+		case rows > c.Vocab || words.hosted != nil:
+			return Config{}, fmt.Errorf("the checkpoint has %d word embeddings but the vocabulary %d pieces", rows, c.Vocab)
+		}
+	}
+	if err := modules.settings(dir, &c); err != nil {
+		return Config{}, err
+	}
+	task := cmp.Or(o.Task, taskOf(weights, modules.pooled))
+	if task != Embedding && c.Format == 3 {
+		return Config{}, fmt.Errorf("%s is not packed for task %s; embedding is supported of rotary encoders, layers behind "+
+			"the pooling and fewer dimensions", c.Name, task)
+	}
+	switch task {
 	case Embedding: // said by saying nothing
 	case Sparse:
 		c.Task, c.Terms, c.QueryTerms = Sparse, cmp.Or(o.Terms, min(defaultTerms, c.Vocab)), o.QueryTerms
 	case Rerank:
-		c.Task, c.Calibration = Rerank, cmp.Or(o.Calibration, hf.Calibration)
+		c.Task, c.Calibration = Rerank, cmp.Or(o.Calibration, calibration)
 		if c.Head, err = headOf(weights); err != nil {
 			return Config{}, err
 		}
 	default:
 		c.Task = task
+	}
+	if err := words.special(&c); err != nil {
+		return Config{}, err
 	}
 	if c.Does() != Sparse && (o.Terms != 0 || o.QueryTerms != 0) {
 		return Config{}, fmt.Errorf("terms are of task sparse; this checkpoint is packed for %s", c.Does())
@@ -193,6 +389,9 @@ func readConfig(dir string, o Options, weights map[string]tensor, vocab []string
 		return Config{}, fmt.Errorf("a calibration is of task rerank; this checkpoint is packed for %s", c.Does())
 	}
 	c.Pooling = cmp.Or(o.Pooling, c.Pooling)
+	if c.Architecture == rotaryEngine {
+		c.MaxTokens = min(c.MaxTokens, usualWindow)
+	}
 	if o.MaxTokens > 0 {
 		c.MaxTokens = o.MaxTokens
 	}
@@ -202,50 +401,20 @@ func readConfig(dir string, o Options, weights map[string]tensor, vocab []string
 	if o.PassagePrefix != nil {
 		c.PassagePrefix = *o.PassagePrefix
 	}
+	if d := modules.dense; d != nil {
+		if d.in != c.Hidden {
+			return Config{}, fmt.Errorf("the Dense behind the pooling has in_features %d, the model's states %d", d.in, c.Hidden)
+		}
+		c.Dense, c.DenseActivation = d.out, d.activation
+	}
+	if o.Dimensions != 0 {
+		c.Dimensions = o.Dimensions
+	}
+	if modules.withoutPrompt && c.Pooling == "mean" && c.QueryPrefix+c.PassagePrefix != "" {
+		return Config{}, errors.New("the Pooling's include_prompt is false: states of the prompt that the pooling leaves out " +
+			"are not supported")
+	}
 	return c, c.Validate()
-}
-
-// sentenceSettings reads what sentence-transformers keeps beside a checkpoint:
-// pooling, window and prompts. Each file may be absent; pooled says that the
-// pooling was there.
-func sentenceSettings(dir string, c *Config) (pooled bool, err error) {
-	var pooling struct {
-		CLS      bool `json:"pooling_mode_cls_token"`
-		Mean     bool `json:"pooling_mode_mean_tokens"`
-		Max      bool `json:"pooling_mode_max_tokens"`
-		Sqrt     bool `json:"pooling_mode_mean_sqrt_len_tokens"`
-		Weighted bool `json:"pooling_mode_weightedmean_tokens"`
-		Last     bool `json:"pooling_mode_lasttoken"`
-	}
-	if pooled, err = readJSON(dir, "1_Pooling/config.json", &pooling); err != nil {
-		return pooled, err
-	} else if pooled {
-		// Of several modes sentence-transformers joins the vectors.
-		if pooling.CLS == pooling.Mean || pooling.Max || pooling.Sqrt || pooling.Weighted || pooling.Last {
-			return pooled, errors.New("1_Pooling/config.json: only mean or CLS pooling alone is supported")
-		}
-		if pooling.CLS {
-			c.Pooling = "cls"
-		}
-	}
-	var window struct {
-		Max int `json:"max_seq_length"`
-	}
-	if _, err := readJSON(dir, "sentence_bert_config.json", &window); err != nil {
-		return pooled, err
-	}
-	if window.Max > 0 {
-		c.MaxTokens = min(window.Max, c.Positions)
-	}
-	var prompts struct {
-		Prompts map[string]string `json:"prompts"`
-	}
-	if _, err := readJSON(dir, "config_sentence_transformers.json", &prompts); err != nil {
-		return pooled, err
-	}
-	c.QueryPrefix = prompts.Prompts["query"]
-	c.PassagePrefix = cmp.Or(prompts.Prompts["passage"], prompts.Prompts["document"])
-	return pooled, nil
 }
 
 // readJSON reads one file of the folder; found is false when it is not there.

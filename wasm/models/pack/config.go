@@ -1,16 +1,18 @@
 package pack
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // Config describes a packed encoder; the guest receives it as JSON.
 type Config struct {
-	Format        int      `json:"format"`       // of the pack; this code writes and reads 1
-	Architecture  string   `json:"architecture"` // "bert"
+	Format        int      `json:"format"`       // of the pack; this code writes and reads 1, 2 and 3
+	Architecture  string   `json:"architecture"` // "bert"; in format 3 also "rotary"
 	Name          string   `json:"name"`
 	Version       string   `json:"version"`
 	Licence       string   `json:"licence"` // SPDX expression
@@ -24,7 +26,7 @@ type Config struct {
 	Positions     int      `json:"positions"`    // position embeddings
 	MaxTokens     int      `json:"max_tokens"`   // window, special tokens included
 	Epsilon       float64  `json:"epsilon"`      // of layer normalisation
-	Pooling       string   `json:"pooling"`      // "mean" or "cls"
+	Pooling       string   `json:"pooling"`      // "mean" or "cls"; of architecture rotary also "last"
 	Normalize     bool     `json:"normalize"`    // vectors leave with unit length
 	QueryPrefix   string   `json:"query_prefix"`
 	PassagePrefix string   `json:"passage_prefix"`
@@ -40,7 +42,37 @@ type Config struct {
 	Head        Head         `json:"head,omitempty"`        // rerank: how a pair becomes a score
 	LateLayer   int          `json:"late_layer,omitempty"`  // head late: the layer whose states are compared, 1 to layers
 	Calibration *Calibration `json:"calibration,omitempty"` // rerank; absent: scale 1, bias 0
+
+	// From format 2 on, whose texts the host tokenizes.
+	Tokenizer    string `json:"tokenizer,omitempty"`     // "json": as tensor tokenizer says, a tokenizer.json
+	Separators   int    `json:"separators,omitempty"`    // between the texts of a pair; absent: 1
+	DistanceBias bool   `json:"distance_bias,omitempty"` // attention adds tensor attention.bias to its scores
+
+	// Of format 3, for embedding.
+	Dimensions      int    `json:"dimensions,omitempty"`       // of a vector: its first so many; absent: all
+	Dense           int    `json:"dense,omitempty"`            // outputs of the linear layer behind the pooling; absent: none
+	DenseActivation string `json:"dense_activation,omitempty"` // of that layer: "tanh"; absent: none
+
+	// Of architecture rotary, which has no position embeddings; cls_id and sep_id are -1 where nothing stands
+	// before or behind a text.
+	HeadDim   int    `json:"head_dim,omitempty"`   // values of a head
+	KVHeads   int    `json:"kv_heads,omitempty"`   // heads of keys and values, which share out the others
+	RotaryDim int    `json:"rotary_dim,omitempty"` // values of a head that positions turn
+	Norm      string `json:"norm,omitempty"`       // "layer" or "root", of the mean square
+	Gate      string `json:"gate,omitempty"`       // "gelu", "gelu_tanh" or "silu"
+	Spans     string `json:"spans,omitempty"`      // a letter a layer: g sees all of a text, l what is within reach
+	Reach     int    `json:"reach,omitempty"`      // tokens that a local layer sees to either side
+	Causal    bool   `json:"causal,omitempty"`     // a token sees none behind it
 }
+
+// Width is how many values a vector has.
+func (c Config) Width() int { return cmp.Or(c.Dimensions, c.Dense, c.Hidden) }
+
+// Hosted tells whether the host tokenizes.
+func (c Config) Hosted() bool { return c.Tokenizer != "" }
+
+// hostedTokenizer is the value of Tokenizer.
+const hostedTokenizer = "json"
 
 // Task is what a packed model does.
 type Task string
@@ -82,11 +114,20 @@ func (c Config) Does() Task {
 func (c Config) Validate() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-	if c.Format != 1 {
-		bad("format %d is not supported; this version reads format 1", c.Format)
+	switch {
+	case c.Format < 1 || c.Format > 3:
+		bad("format %d is not supported; this version reads formats 1 to 3", c.Format)
+	case c.Format == 1 && (c.Hosted() || c.Separators != 0 || c.DistanceBias):
+		bad("tokenizer, separators and distance_bias are of format 2")
+	case c.Format > 1 && c.Tokenizer != hostedTokenizer:
+		bad("tokenizer %q is not supported; %s is", c.Tokenizer, hostedTokenizer)
+	case c.Separators < 0 || c.Separators > 2:
+		bad("separators is %d, want 1 or 2", c.Separators)
+	case c.Hosted() && c.Does() == Rerank && c.Head != Pooler && c.Head != Plain:
+		bad("head %q is not supported where the host tokenizes; pooler and plain are", c.Head)
 	}
-	if c.Architecture != "bert" {
-		bad("architecture %q is not supported; only bert is", c.Architecture)
+	if c.Architecture != plainBERT && (c.Format != 3 || c.Architecture != rotaryEngine) {
+		bad("architecture %q is not supported; bert is, and rotary in format 3", c.Architecture)
 	}
 	if c.Name == "" {
 		bad("name is empty")
@@ -97,35 +138,114 @@ func (c Config) Validate() error {
 		}
 	}
 	between("hidden", c.Hidden, 16, 4096)
-	between("layers", c.Layers, 1, 64)
+	between("layers", c.Layers, 1, maxLayers)
 	between("heads", c.Heads, 1, 64)
 	between("intermediate", c.Intermediate, 16, 16384)
 	between("vocab", c.Vocab, 5, 1<<20)
-	between("positions", c.Positions, 8, 8192)
+	between("positions", c.Positions, 8, maxPositions)
 	between("max_tokens", c.MaxTokens, 8, c.Positions)
-	for name, id := range map[string]int{"pad_id": c.PadID, "unk_id": c.UnkID, "cls_id": c.ClsID, "sep_id": c.SepID,
-		"mask_id": c.MaskID} {
-		between(name, id, 0, c.Vocab-1)
+	none := 0 // the least id of what stands around a text
+	if c.Architecture == rotaryEngine {
+		none = -1
 	}
+	between("pad_id", c.PadID, 0, c.Vocab-1)
+	between("unk_id", c.UnkID, 0, c.Vocab-1)
+	between("mask_id", c.MaskID, 0, c.Vocab-1)
+	between("cls_id", c.ClsID, none, c.Vocab-1)
+	between("sep_id", c.SepID, none, c.Vocab-1)
 	if c.Hidden%16 != 0 || c.Intermediate%16 != 0 {
 		bad("hidden %d and intermediate %d must be multiples of 16", c.Hidden, c.Intermediate)
 	}
-	if c.Heads > 0 && (c.Hidden%c.Heads != 0 || c.Hidden/c.Heads%8 != 0) {
-		bad("hidden %d must split into %d heads of a multiple of 8", c.Hidden, c.Heads)
+	if c.Architecture == rotaryEngine {
+		c.validateRotary(bad, between)
+	} else {
+		if c.Heads > 0 && (c.Hidden%c.Heads != 0 || c.Hidden/c.Heads%8 != 0) {
+			bad("hidden %d must split into %d heads of a multiple of 8", c.Hidden, c.Heads)
+		}
+		if c.Pooling != "mean" && c.Pooling != "cls" {
+			bad("pooling %q is not supported; mean and cls are", c.Pooling)
+		}
+		if c.HeadDim != 0 || c.KVHeads != 0 || c.RotaryDim != 0 || c.Norm+c.Gate+c.Spans != "" || c.Reach != 0 || c.Causal {
+			bad("head_dim, kv_heads, rotary_dim, norm, gate, spans, reach and causal are of architecture rotary")
+		}
 	}
-	if c.Pooling != "mean" && c.Pooling != "cls" {
-		bad("pooling %q is not supported; mean and cls are", c.Pooling)
-	}
+	c.validateVectors(bad)
 	if !(c.Epsilon > 0 && c.Epsilon < 1) {
 		bad("epsilon %g is not between 0 and 1", c.Epsilon)
 	}
 	c.validateTask(bad)
 	for what, s := range map[string]string{"query_prefix": c.QueryPrefix, "passage_prefix": c.PassagePrefix} {
-		if len(s) > 512 {
-			bad("%s is longer than 512 bytes", what)
+		most := 512
+		if c.Format == 3 {
+			most = MaxPrefix
+		}
+		if len(s) > most {
+			bad("%s is longer than %d bytes", what, most)
 		}
 	}
 	return errors.Join(errs...)
+}
+
+const (
+	maxLayers    = 64
+	maxPositions = 8192
+	maxWidth     = 1 << 14 // of the layer behind the pooling
+)
+
+// What operators may set of a pack of format 3.
+const (
+	MinDimensions = 8   // of a vector that is cut
+	MaxPrefix     = 508 // bytes that are put before a text
+)
+
+// validateVectors checks what becomes of the pooled states.
+func (c Config) validateVectors(bad func(format string, args ...any)) {
+	if c.Dimensions == 0 && c.Dense == 0 && c.DenseActivation == "" {
+		return
+	}
+	switch {
+	case c.Format != 3 || c.Does() != Embedding:
+		bad("dimensions, dense and dense_activation are of format 3 and of task embedding")
+	case c.Dense != 0 && (c.Dense < MinDimensions || c.Dense > maxWidth):
+		bad("dense is %d, want %d to %d", c.Dense, MinDimensions, maxWidth)
+	case c.DenseActivation != "" && (c.Dense == 0 || c.DenseActivation != "tanh"):
+		bad("dense_activation %q is not supported; tanh is, of a dense", c.DenseActivation)
+	case c.Dimensions != 0 && (c.Dimensions < MinDimensions || c.Dimensions > cmp.Or(c.Dense, c.Hidden)):
+		bad("dimensions is %d, want %d to the vector's %d", c.Dimensions, MinDimensions, cmp.Or(c.Dense, c.Hidden))
+	}
+}
+
+func (c Config) validateRotary(bad func(format string, args ...any), between func(what string, v, lo, hi int)) {
+	between("head_dim", c.HeadDim, 8, 256)
+	between("kv_heads", c.KVHeads, 1, max(c.Heads, 1))
+	between("rotary_dim", c.RotaryDim, 8, c.HeadDim)
+	if c.HeadDim%8 != 0 || c.RotaryDim%8 != 0 || c.Heads*c.HeadDim%16 != 0 {
+		bad("head_dim %d and rotary_dim %d must be multiples of 8, %d heads of 16 together", c.HeadDim, c.RotaryDim, c.Heads)
+	}
+	if c.KVHeads > 0 && c.Heads%c.KVHeads != 0 {
+		bad("%d heads cannot share %d of keys and values evenly", c.Heads, c.KVHeads)
+	}
+	if c.ClsID < 0 && c.SepID < 0 {
+		bad("cls_id and sep_id are both -1; a text needs a token before or behind it")
+	}
+	if !slices.Contains([]string{"mean", "cls", "last"}, c.Pooling) {
+		bad("pooling %q is not supported; mean, cls and last are", c.Pooling)
+	}
+	if !slices.Contains([]string{"layer", "root"}, c.Norm) {
+		bad("norm %q is not supported; layer and root are", c.Norm)
+	}
+	if !slices.Contains([]string{"gelu", "gelu_tanh", "silu"}, c.Gate) {
+		bad("gate %q is not supported; gelu, gelu_tanh and silu are", c.Gate)
+	}
+	if len(c.Spans) != c.Layers || strings.Trim(c.Spans, "gl") != "" {
+		bad("spans %q must be a g or an l for each of %d layers", c.Spans, c.Layers)
+	}
+	if local := strings.Contains(c.Spans, "l"); local && c.Reach < 1 || c.Reach < 0 || !local && c.Reach != 0 {
+		bad("reach is %d, which local layers need and none else", c.Reach)
+	}
+	if c.Does() != Embedding {
+		bad("task %s is not supported of architecture rotary; embedding is", c.Does())
+	}
 }
 
 func (c Config) validateTask(bad func(format string, args ...any)) {
@@ -176,7 +296,18 @@ const MetadataKey = "mneme"
 // layer.I.up, layer.I.down. A layer norm is NAME.weight and NAME.bias (F32):
 // embeddings.norm, layer.I.attention.norm, layer.I.norm. Embeddings:
 // embeddings.word.weight (I8) with .scale, embeddings.position and
-// embeddings.type (F32). vocab (U8) holds the word pieces, a line feed after each.
+// embeddings.type (F32). vocab (U8) holds the word pieces, a line feed after each; in
+// format 2 there is tokenizer (U8) instead, a tokenizer.json, and with distance_bias
+// attention.bias (F32, [heads, 257]), by the distance of key and query from -128 to 128.
+//
+// Architecture rotary (format 3) has no embeddings.position, one row of embeddings.type or
+// none, rope.global and rope.local (F32, [rotary_dim/2], radians a position) as its spans
+// need them, layer.I.qkv of heads and twice kv_heads, layer.I.up of twice intermediate, of
+// which the first half is activated and multiplies the second, and norms where the model
+// has them: layer.I.query.norm and .key.norm of each head; layer.I.attention.before of what
+// attention reads, .attention.after of what it gives, .attention.norm of the sum with its
+// input; .before, .after and .norm of the feed-forward block likewise; final.norm. A norm
+// may lack its bias. Format 3 may have the linear layer dense, behind the pooling.
 //
 // Task sparse adds the masked-language-model head: the linear layers
 // mlm.transform (with the norm mlm.norm) and mlm.decoder. A decoder tied to the
@@ -232,6 +363,31 @@ func Parse(b []byte) (*File, error) {
 	return f, nil
 }
 
+// optional checks the tensors that a rotary encoder may have, where it has them: norms and a type embedding.
+func (f *File) optional(want func(name, dtype string, shape ...int)) {
+	there := func(name string, n int) {
+		if _, ok := f.Tensors[name]; ok {
+			want(name, "F32", n)
+		}
+	}
+	c := f.Config
+	norm := func(name string, n int) {
+		there(name+".weight", n)
+		there(name+".bias", n)
+	}
+	norm("embeddings.norm", c.Hidden)
+	norm("final.norm", c.Hidden)
+	there("embeddings.type", c.Hidden)
+	for i := range c.Layers {
+		at := fmt.Sprintf("layer.%d.", i)
+		norm(at+"query.norm", c.HeadDim)
+		norm(at+"key.norm", c.HeadDim)
+		for _, name := range []string{"attention.before", "attention.after", "attention.norm", "before", "after", "norm"} {
+			norm(at+name, c.Hidden)
+		}
+	}
+}
+
 func (f *File) check() error {
 	c := f.Config
 	var errs []error
@@ -254,6 +410,25 @@ func (f *File) check() error {
 	}
 	want("embeddings.word.weight", "I8", c.Vocab, c.Hidden)
 	want("embeddings.word.scale", "F32", c.Vocab)
+	if c.Dense > 0 {
+		linear("dense", c.Dense, c.Hidden)
+	}
+	if c.Architecture == rotaryEngine {
+		all := c.Heads * c.HeadDim
+		for i, span := range c.Spans {
+			at := fmt.Sprintf("layer.%d.", i)
+			want(map[rune]string{'g': "rope.global", 'l': "rope.local"}[span], "F32", c.RotaryDim/2)
+			linear(at+"qkv", all+2*c.KVHeads*c.HeadDim, c.Hidden)
+			linear(at+"attention", c.Hidden, all)
+			linear(at+"up", 2*c.Intermediate, c.Hidden)
+			linear(at+"down", c.Hidden, c.Intermediate)
+		}
+		f.optional(want)
+		if t, ok := f.Tensors["tokenizer"]; !ok || t.DType != "U8" {
+			errs = append(errs, errors.New("tensor tokenizer is missing"))
+		}
+		return errors.Join(errs...)
+	}
 	want("embeddings.position", "F32", c.Positions, c.Hidden)
 	want("embeddings.type", "F32", 2, c.Hidden)
 	norm("embeddings.norm")
@@ -302,6 +477,15 @@ func (f *File) check() error {
 		if c.Head == Joint {
 			want("head.scale", "F32", 1)
 		}
+	}
+	if c.DistanceBias {
+		want("attention.bias", "F32", c.Heads, 2*biasReach+1)
+	}
+	if c.Hosted() {
+		if t, ok := f.Tensors["tokenizer"]; !ok || t.DType != "U8" {
+			errs = append(errs, errors.New("tensor tokenizer is missing"))
+		}
+		return errors.Join(errs...)
 	}
 	vocab, ok := f.Tensors["vocab"]
 	if !ok || vocab.DType != "U8" {

@@ -25,8 +25,9 @@ type Options struct {
 	Licence       string   // SPDX expression; default: "NOASSERTION"
 	Source        string   // where the checkpoint came from, for the record
 	Languages     []string // BCP 47
-	Pooling       string   // "mean" or "cls"; default: 1_Pooling/config.json, else "mean"
+	Pooling       string   // "mean", "cls" or "last"; default: sentence-transformers' Pooling, else "mean"
 	MaxTokens     int      // default: sentence_bert_config.json, else the positions
+	Dimensions    int      // embedding: how many of a vector's first are kept; default: all
 	QueryPrefix   *string  // default: config_sentence_transformers.json, else ""
 	PassagePrefix *string
 	Heads         int // default: config.json
@@ -53,7 +54,11 @@ func Pack(ctx context.Context, dir, out string, o Options) (Config, error) {
 }
 
 func pack(ctx context.Context, dir, out string, o Options) (Config, error) {
-	architecture, err := readArchitecture(dir)
+	architecture, skipped, err := readArchitecture(dir)
+	if err != nil {
+		return Config{}, err
+	}
+	modules, err := readModules(dir)
 	if err != nil {
 		return Config{}, err
 	}
@@ -61,25 +66,36 @@ func pack(ctx context.Context, dir, out string, o Options) (Config, error) {
 	if err != nil {
 		return Config{}, err
 	}
-	if architecture == distil {
-		if weights, err = fromDistil(weights); err != nil {
-			return Config{}, err
-		}
+	switch architecture {
+	case distil:
+		weights, err = fromDistil(weights)
+	case roberta, camembert, xlmr, mpnet:
+		weights = fromFamily(weights)
+		err = skipPositions(weights, skipped)
 	}
-	vocab, err := readVocab(dir)
 	if err != nil {
 		return Config{}, err
 	}
-	c, err := readConfig(dir, o, weights, vocab)
+	// What only the engine of format 3 does takes the host's tokenizer even where BERT's own would do.
+	further := rotary(architecture) || modules.dense != nil || o.Dimensions > 0
+	words, err := readWords(dir, architecture, further)
 	if err != nil {
 		return Config{}, err
 	}
-	tensors, err := quantized(ctx, c, weights)
+	var c Config
+	var tensors []named
+	if rotary(architecture) {
+		c, tensors, err = packRotary(ctx, dir, o, architecture, modules, weights, words)
+	} else {
+		c, tensors, err = packBERT(ctx, dir, o, modules, weights, words, skipped)
+	}
 	if err != nil {
 		return Config{}, err
 	}
-	lines := strings.Join(vocab, "\n") + "\n"
-	tensors = append(tensors, named{"vocab", Tensor{"U8", []int{len(lines)}, []byte(lines)}})
+	tensors = append(tensors, words.tensor())
+	if modules.dense != nil {
+		tensors = append(tensors, modules.dense.tensors()...)
+	}
 	raw, err := json.Marshal(c)
 	if err != nil {
 		return Config{}, err
@@ -88,6 +104,19 @@ func pack(ctx context.Context, dir, out string, o Options) (Config, error) {
 		w := bufio.NewWriterSize(f, 1<<20)
 		return errors.Join(writeSafetensors(w, tensors, map[string]string{"format": "pt", MetadataKey: string(raw)}), w.Flush())
 	})
+}
+
+func packBERT(ctx context.Context, dir string, o Options, modules modules, weights map[string]tensor, words words,
+	skipped int,
+) (c Config, tensors []named, err error) {
+	if c, err = readConfig(dir, o, modules, weights, words, skipped); err != nil {
+		return Config{}, nil, err
+	}
+	if words.hosted != nil {
+		completeTypes(weights, c.Does() == Rerank && !words.tellsApart())
+	}
+	tensors, err = quantized(ctx, c, weights)
+	return c, tensors, err
 }
 
 const shardIndex = "model.safetensors.index.json"
@@ -213,69 +242,89 @@ func readCheckpoint(b []byte) (map[string]tensor, error) {
 	return out, nil
 }
 
-// quantized gives the tensors of the pack.
+// builder makes the tensors of a pack of those of a checkpoint and keeps what is wrong with them, so that all is
+// told at once.
+type builder struct {
+	weights map[string]tensor
+	out     []named
+	errs    []error
+}
+
+// take is a tensor of the checkpoint, which must have these dimensions.
+func (b *builder) take(name string, dims ...int) []float32 {
+	t, ok := b.weights[name]
+	if !ok {
+		b.errs = append(b.errs, fmt.Errorf("tensor %s is missing", name))
+	} else if fmt.Sprint(t.dims) != fmt.Sprint(dims) {
+		b.errs = append(b.errs, fmt.Errorf("tensor %s has shape %v, want %v", name, t.dims, dims))
+	} else if at := notFinite(t.data); at >= 0 {
+		b.errs = append(b.errs, fmt.Errorf("tensor %s holds %g at %d", name, t.data[at], at))
+	} else {
+		return t.data
+	}
+	n, err := elements(dims)
+	if err != nil {
+		return nil
+	}
+	return make([]float32, n) // keeps shapes whole
+}
+
+func (b *builder) floats(name string, data []float32, dims ...int) {
+	b.out = append(b.out, named{name, Tensor{"F32", dims, floatBytes(data)}})
+}
+
+// matrix is int8 with a scale for each of its n rows.
+func (b *builder) matrix(name string, data []float32, n, k int) {
+	q, scales := quantizeRows(data, n, k)
+	b.out = append(b.out, named{name + ".weight", Tensor{"I8", []int{n, k}, q}})
+	b.floats(name+".scale", scales, n)
+}
+
+// linear stacks the layers sources, which have equally many outputs.
+func (b *builder) linear(name string, n, k int, sources ...string) {
+	var w, bias []float32
+	for _, s := range sources {
+		w = append(w, b.take(s+".weight", n/len(sources), k)...)
+		bias = append(bias, b.take(s+".bias", n/len(sources))...)
+	}
+	b.matrix(name, w, n, k)
+	b.floats(name+".bias", bias, n)
+}
+
+func (b *builder) norm(name, source string, n int) {
+	b.floats(name+".weight", b.take(source+".weight", n), n)
+	b.floats(name+".bias", b.take(source+".bias", n), n)
+}
+
+// quantized gives the tensors of the pack of a BERT.
 func quantized(ctx context.Context, c Config, weights map[string]tensor) ([]named, error) {
-	var out []named
-	var errs []error
-	take := func(name string, dims ...int) []float32 {
-		t, ok := weights[name]
-		if !ok {
-			errs = append(errs, fmt.Errorf("tensor %s is missing", name))
-		} else if fmt.Sprint(t.dims) != fmt.Sprint(dims) {
-			errs = append(errs, fmt.Errorf("tensor %s has shape %v, want %v", name, t.dims, dims))
-		} else if at := notFinite(t.data); at >= 0 {
-			errs = append(errs, fmt.Errorf("tensor %s holds %g at %d", name, t.data[at], at))
-		} else {
-			return t.data
-		}
-		n, err := elements(dims)
-		if err != nil {
-			return nil
-		}
-		return make([]float32, n) // keeps shapes whole so that every problem is told at once
+	b := &builder{weights: weights}
+	b.matrix("embeddings.word", b.take(wordTable, c.Vocab, c.Hidden), c.Vocab, c.Hidden)
+	b.floats("embeddings.position", b.take(positionTable, c.Positions, c.Hidden), c.Positions, c.Hidden)
+	b.floats("embeddings.type", b.take(typeTable, 2, c.Hidden), 2, c.Hidden)
+	b.norm("embeddings.norm", "embeddings.LayerNorm", c.Hidden)
+	if c.DistanceBias {
+		spread, err := distances(weights[distanceTable], c.Heads)
+		b.errs = append(b.errs, err)
+		b.floats("attention.bias", spread, c.Heads, 2*biasReach+1)
 	}
-	floats := func(name string, data []float32, dims ...int) {
-		out = append(out, named{name, Tensor{"F32", dims, floatBytes(data)}})
-	}
-	matrix := func(name string, data []float32, n, k int) {
-		q, scales := quantizeRows(data, n, k)
-		out = append(out, named{name + ".weight", Tensor{"I8", []int{n, k}, q}})
-		floats(name+".scale", scales, n)
-	}
-	linear := func(name string, n, k int, sources ...string) {
-		var w, b []float32
-		for _, s := range sources {
-			w = append(w, take(s+".weight", n/len(sources), k)...)
-			b = append(b, take(s+".bias", n/len(sources))...)
-		}
-		matrix(name, w, n, k)
-		floats(name+".bias", b, n)
-	}
-	norm := func(name, source string) {
-		floats(name+".weight", take(source+".weight", c.Hidden), c.Hidden)
-		floats(name+".bias", take(source+".bias", c.Hidden), c.Hidden)
-	}
-	matrix("embeddings.word", take("embeddings.word_embeddings.weight", c.Vocab, c.Hidden), c.Vocab, c.Hidden)
-	floats("embeddings.position", take("embeddings.position_embeddings.weight", c.Positions, c.Hidden), c.Positions, c.Hidden)
-	floats("embeddings.type", take("embeddings.token_type_embeddings.weight", 2, c.Hidden), 2, c.Hidden)
-	norm("embeddings.norm", "embeddings.LayerNorm")
 	switch {
 	case c.Does() == Sparse:
-		linear("mlm.transform", c.Hidden, c.Hidden, "cls.predictions.transform.dense")
-		norm("mlm.norm", "cls.predictions.transform.LayerNorm")
-		floats("mlm.decoder.bias", take(decoder+".bias", c.Vocab), c.Vocab)
+		b.linear("mlm.transform", c.Hidden, c.Hidden, "cls.predictions.transform.dense")
+		b.norm("mlm.norm", "cls.predictions.transform.LayerNorm", c.Hidden)
+		b.floats("mlm.decoder.bias", b.take(decoder+".bias", c.Vocab), c.Vocab)
 		if !tied(weights) {
-			matrix("mlm.decoder", take(decoder+".weight", c.Vocab, c.Hidden), c.Vocab, c.Hidden)
+			b.matrix("mlm.decoder", b.take(decoder+".weight", c.Vocab, c.Hidden), c.Vocab, c.Hidden)
 		}
 	case c.Head == Joint:
-		floats("head.weight", take("head.weight", c.Hidden), c.Hidden)
-		floats("head.bias", take("head.bias", 1), 1)
-		floats("head.scale", take("head.scale", 1), 1)
+		b.floats("head.weight", b.take("head.weight", c.Hidden), c.Hidden)
+		b.floats("head.bias", b.take("head.bias", 1), 1)
+		b.floats("head.scale", b.take("head.scale", 1), 1)
 	case c.Does() == Rerank:
-		floats("head.weight", take("classifier.weight", 1, c.Hidden), c.Hidden)
-		floats("head.bias", take("classifier.bias", 1), 1)
+		b.floats("head.weight", b.take("classifier.weight", 1, c.Hidden), c.Hidden)
+		b.floats("head.bias", b.take("classifier.bias", 1), 1)
 		if c.Head == Pooler {
-			linear("pooler", c.Hidden, c.Hidden, "pooler.dense")
+			b.linear("pooler", c.Hidden, c.Hidden, "pooler.dense")
 		}
 	}
 	for i := range c.Layers {
@@ -283,15 +332,15 @@ func quantized(ctx context.Context, c Config, weights map[string]tensor) ([]name
 			return nil, err
 		}
 		to, from := fmt.Sprintf("layer.%d.", i), fmt.Sprintf("encoder.layer.%d.", i)
-		linear(to+"qkv", 3*c.Hidden, c.Hidden, from+"attention.self.query", from+"attention.self.key",
+		b.linear(to+"qkv", 3*c.Hidden, c.Hidden, from+"attention.self.query", from+"attention.self.key",
 			from+"attention.self.value")
-		linear(to+"attention", c.Hidden, c.Hidden, from+"attention.output.dense")
-		norm(to+"attention.norm", from+"attention.output.LayerNorm")
-		linear(to+"up", c.Intermediate, c.Hidden, from+"intermediate.dense")
-		linear(to+"down", c.Hidden, c.Intermediate, from+"output.dense")
-		norm(to+"norm", from+"output.LayerNorm")
+		b.linear(to+"attention", c.Hidden, c.Hidden, from+"attention.output.dense")
+		b.norm(to+"attention.norm", from+"attention.output.LayerNorm", c.Hidden)
+		b.linear(to+"up", c.Intermediate, c.Hidden, from+"intermediate.dense")
+		b.linear(to+"down", c.Hidden, c.Intermediate, from+"output.dense")
+		b.norm(to+"norm", from+"output.LayerNorm", c.Hidden)
 	}
-	return out, errors.Join(errs...)
+	return b.out, errors.Join(b.errs...)
 }
 
 func notFinite(v []float32) int {

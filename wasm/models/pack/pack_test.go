@@ -251,7 +251,7 @@ func TestPackSettings(t *testing.T) {
 }
 
 // TestTokenizerJSON: the vocabulary may come from tokenizer.json; a tokenizer of
-// another kind is refused.
+// another kind is the host's, whole.
 func TestTokenizerJSON(t *testing.T) {
 	vocab := map[string]int{}
 	for i, p := range tinyVocab() {
@@ -275,17 +275,26 @@ func TestTokenizerJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, dir, "tokenizer.json", file(true, "WordPiece"))
-	got, err := readVocab(dir)
+	got, err := readWords(dir, plainBERT, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(tinyVocab(), got); d != "" {
+	if d := cmp.Diff(tinyVocab(), got.vocab); d != "" || got.hosted != nil {
 		t.Error(d)
 	}
-	for _, b := range [][]byte{file(false, "WordPiece"), file(true, "BPE"), []byte("{")} {
+	for _, b := range [][]byte{file(false, "WordPiece"), file(true, "BPE")} {
 		write(t, dir, "tokenizer.json", b)
-		if _, err := readVocab(dir); err == nil {
-			t.Errorf("accepted %.80s", b)
+		if got, err := readWords(dir, plainBERT, false); err != nil || got.hosted == nil || got.vocab != nil ||
+			!bytes.Equal(got.file,
+				b) {
+			t.Errorf("%.80s: %v", b, err)
+		}
+	}
+	for want, b := range map[string]string{"unexpected end of JSON": "{", `model "Morse" is not supported`: string(file(true,
+		"Morse"))} {
+		write(t, dir, "tokenizer.json", []byte(b))
+		if _, err := readWords(dir, plainBERT, false); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
 		}
 	}
 }

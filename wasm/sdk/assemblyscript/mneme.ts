@@ -1,4 +1,4 @@
-// What a model in AssemblyScript imports: it speaks the Mneme model ABI 1.2
+// What a model in AssemblyScript imports: it speaks the Mneme model ABI 1.3
 // (wasm/abi/ABI.md), the model computes. Extend Model, register one in the entry
 // file, and export what the host calls from there:
 //
@@ -134,6 +134,9 @@ export function register(m: Model): void { registered = m; }
 
 @external("mneme", "asset_size") declare function assetSize(name: usize, length: i32): u64;
 @external("mneme", "asset_read") declare function assetRead(name: usize, length: i32, offset: u64, to: usize, n: i32): u32;
+@external("mneme", "tokenizer_open") declare function tokenizerOpen(name: usize, length: i32): u32;
+@external("mneme", "tokenize") declare function tokenizeText(handle: u32, text: usize, length: i32, ids: usize, room: u32): u32;
+@external("mneme", "token_id") declare function tokenId(handle: u32, token: usize, length: i32): u32;
 @external("mneme", "log") declare function logLine(level: u32, text: usize, length: i32): void;
 @external("mneme", "poll") declare function poll(): u32;
 
@@ -146,6 +149,38 @@ export function asset(name: string): Uint8Array | null {
 	let bytes = new Uint8Array(<i32>size);
 	return assetRead(at, length, 0, bytes.dataStart, <i32>size) == 0 ? bytes : null;
 }
+
+// A tokenizer.json among the model's files, which the host reads; model.json names the
+// capability "tokenizers".
+export class Tokenizer {
+	constructor(private handle: u32) {}
+	// open opens the asset of that name; null where the host does not take it, and its log says why.
+	static open(name: string): Tokenizer | null {
+		let utf8 = String.UTF8.encode(name);
+		let handle = tokenizerOpen(changetype<usize>(utf8), utf8.byteLength);
+		return handle ? new Tokenizer(handle) : null;
+	}
+	// id is the id of a token, such as [CLS]; -1 when there is none.
+	id(token: string): i32 {
+		let utf8 = String.UTF8.encode(token);
+		let id = tokenId(this.handle, changetype<usize>(utf8), utf8.byteLength);
+		return id < TOKENIZE_FAILED ? <i32>id : -1;
+	}
+	// ids are the ids of a text, most at most, without special tokens around it; null
+	// where the call may end: answer failed(Code.Stopped, "").
+	ids(text: Text, most: i32): StaticArray<u32> | null {
+		let ids = new StaticArray<u32>(most);
+		let n = tokenizeText(this.handle, text.ptr, text.length, changetype<usize>(ids), most);
+		return n < TOKENIZE_FAILED ? ids.slice<StaticArray<u32>>(0, n) : null;
+	}
+	// count is how many ids a text has; -1 where the call may end.
+	count(text: Text): i32 {
+		let n = tokenizeText(this.handle, text.ptr, text.length, 0, 1 << 30);
+		return n < TOKENIZE_FAILED ? <i32>n : -1;
+	}
+}
+
+const TOKENIZE_FAILED: u32 = 0xFFFFFFFC; // and what is greater: no number
 
 export enum Level { Debug, Info, Warn, Error }
 

@@ -1,4 +1,4 @@
-// mneme.h: the C side of the Mneme model ABI 1.2 (wasm/abi/ABI.md). One header,
+// mneme.h: the C side of the Mneme model ABI 1.3 (wasm/abi/ABI.md). One header,
 // no libc. Include it in every file; define MNEME_IMPLEMENTATION in one.
 //
 // Build: clang --target=wasm32 -O3 -msimd128 -mbulk-memory -nostdlib -Wl,--no-entry
@@ -41,7 +41,7 @@ typedef float f32;
 
 #define MNEME_ABI_MAJOR 1u
 #ifndef MNEME_ABI_MINOR // a module that is written for an earlier one says so before it includes this
-#define MNEME_ABI_MINOR 2u
+#define MNEME_ABI_MINOR 3u
 #endif
 
 // Kinds of a result frame.
@@ -55,6 +55,15 @@ enum { MNEME_LOG_DEBUG, MNEME_LOG_INFO, MNEME_LOG_WARN, MNEME_LOG_ERROR };
 // Imports, module "mneme".
 MNEME_IMPORT("mneme", "asset_size") u64 mneme_asset_size(const char *name, u32 len); // bytes; ~0 when absent
 MNEME_IMPORT("mneme", "asset_read") u32 mneme_asset_read(const char *name, u32 len, u64 off, void *dst, u32 n); // 0 when read whole
+// A tokenizer.json among the assets: a handle, 0 when it is absent or not supported; the number of ids of a text, room at
+// most, written unless ids is NULL; the id of a token. From MNEME_TOKENIZE_FAILED on it is neither.
+MNEME_IMPORT("mneme", "tokenizer_open") u32 mneme_tokenizer_open(const char *name, u32 len);
+MNEME_IMPORT("mneme", "tokenize") u32 mneme_tokenize(u32 handle, const void *text, u32 n, u32 *ids, u32 room);
+MNEME_IMPORT("mneme", "token_id") u32 mneme_token_id(u32 handle, const char *token, u32 n);
+#define MNEME_TOKENIZE_INVALID 0xFFFFFFFFu // not UTF-8; of token_id: there is no such token
+#define MNEME_TOKENIZE_BAD 0xFFFFFFFEu     // a handle or pointer is wrong
+#define MNEME_TOKENIZE_STOPPED 0xFFFFFFFDu // give up, answer MNEME_STOPPED
+#define MNEME_TOKENIZE_FAILED 0xFFFFFFFCu  // the tokenizer takes too long on this text
 MNEME_IMPORT("mneme", "log") void mneme_log(u32 level, const char *text, u32 len);
 MNEME_IMPORT("mneme", "poll") u32 mneme_poll(void); // not 0: give up, answer MNEME_STOPPED
 

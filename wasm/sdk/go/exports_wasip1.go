@@ -78,6 +78,15 @@ func assetSize(name unsafe.Pointer, n uint32) uint64
 //go:wasmimport mneme asset_read
 func assetRead(name unsafe.Pointer, n uint32, off uint64, dst unsafe.Pointer, m uint32) uint32
 
+//go:wasmimport mneme tokenizer_open
+func tokenizerOpen(name unsafe.Pointer, n uint32) uint32
+
+//go:wasmimport mneme tokenize
+func tokenize(handle uint32, text unsafe.Pointer, n uint32, ids unsafe.Pointer, room uint32) uint32
+
+//go:wasmimport mneme token_id
+func tokenID(handle uint32, token unsafe.Pointer, n uint32) uint32
+
 //go:wasmimport mneme log
 func log(level uint32, p unsafe.Pointer, n uint32)
 

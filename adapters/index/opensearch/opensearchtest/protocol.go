@@ -60,10 +60,11 @@ func (f *failed) Error() string { return f.reason }
 
 // startProtocol starts the server; stop ends it.
 func startProtocol() (url string, stop func()) {
-	p := &protocol{indexes: map[string]*protocolIndex{}}
-	s := httptest.NewServer(p)
+	s := httptest.NewServer(newProtocol())
 	return s.URL, s.Close
 }
+
+func newProtocol() *protocol { return &protocol{indexes: map[string]*protocolIndex{}} }
 
 func (p *protocol) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)

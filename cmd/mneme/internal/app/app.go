@@ -251,7 +251,7 @@ func (a *App) openEngine(ctx context.Context, p parts, tracer trace.Tracer) erro
 
 // beside gets a value when a command has stored something beside this server; nil: nobody would tell.
 func (a *App) beside() <-chan struct{} {
-	if !embedded(a.settings.Config) {
+	if !Embedded(a.settings.Config) {
 		return nil
 	}
 	told, err := a.lock.Listen()

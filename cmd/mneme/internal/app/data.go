@@ -39,7 +39,7 @@ func ReadData(ctx context.Context, s Settings) (*Data, error) {
 // Exists fails if the store lies in a data folder that does not exist: opening it to
 // be read would create an empty one.
 func Exists(s Settings) error {
-	if !embedded(s.Config) {
+	if !Embedded(s.Config) {
 		return nil
 	}
 	if _, err := os.Stat(filepath.Join(s.Config.DataDir, "mneme.db")); errors.Is(err, os.ErrNotExist) {

@@ -189,6 +189,9 @@ func (a *App) measureWork() {
 		func(f engine.Figures, emit metrics.Emit) { emit(f.Store.OldestDelivery.Seconds()) })
 	a.gauge("mneme_index_builds", "Indexes of namespaces and end users that are being built in the background.", nil,
 		func(f engine.Figures, emit metrics.Emit) { emit(float64(f.Backlog.Building)) })
+	a.gauge("mneme_index_deferred",
+		"Indexes of namespaces that are brought documents whose writes did not wait (Prefer: searchable=soon).", nil,
+		func(f engine.Figures, emit metrics.Emit) { emit(float64(f.Backlog.Deferred)) })
 	a.gauge("mneme_index_behind", "Indexes of namespaces and end users that catch up after their server was away.", nil,
 		func(f engine.Figures, emit metrics.Emit) { emit(float64(f.Backlog.Behind)) })
 	a.gauge("mneme_index_unreachable", "Indexes whose server did not answer the last time.", nil,

@@ -16,8 +16,8 @@ import (
 	"github.com/mnemehq/mneme/core/seal"
 )
 
-// embedded reports whether the store lies in the data folder.
-func embedded(c *configs.Config) bool { return c.Storage.Component == "sqlite" }
+// Embedded reports whether the store lies in the data folder.
+func Embedded(c *configs.Config) bool { return c.Storage.Component == "sqlite" }
 
 // SealingKeyFile is the file that the sealing keys are read from; "": there is none,
 // because the configuration holds the keys or names no file for a store elsewhere.
@@ -27,7 +27,7 @@ func SealingKeyFile(c *configs.Config) string {
 		return ""
 	case c.Seal.KeyFile != "":
 		return c.Seal.KeyFile
-	case embedded(c):
+	case Embedded(c):
 		return datadir.SealKeyFile(c.DataDir)
 	}
 	return ""
@@ -64,7 +64,7 @@ func SealingKeys(c *configs.Config) ([]seal.Key, error) {
 func (a *App) sealing(ctx context.Context, store port.Store) ([]seal.Key, error) {
 	c := a.settings.Config
 	keys, err := SealingKeys(c)
-	if err != nil || keys != nil || !embedded(c) {
+	if err != nil || keys != nil || !Embedded(c) {
 		return keys, err
 	}
 	file := datadir.SealKeyFile(c.DataDir)
@@ -87,7 +87,7 @@ func CheckSealingKeys(ctx context.Context, s Settings, keys []seal.Key) (err err
 		stored, err = r.DataKeys(ctx)
 		return err
 	}
-	if embedded(s.Config) {
+	if Embedded(s.Config) {
 		err = sqlite.Peek(ctx, s.Config.DataDir, read)
 	} else {
 		err = withStore(ctx, s.Registry, s.Config, s.Log, func(store port.DocumentStore) error { return store.View(ctx, read) })

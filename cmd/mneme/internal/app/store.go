@@ -42,7 +42,7 @@ func withStore(ctx context.Context, r *registry.Registry, c *configs.Config, log
 	}
 	defer func() {
 		err = errors.Join(err, store.Close())
-		if !embedded(c) {
+		if !Embedded(c) {
 			return
 		}
 		if unheard := datadir.Tell(c.DataDir); unheard != nil {

@@ -91,38 +91,54 @@ func TestSystemd(t *testing.T) {
 	verified(t, somebody, false)
 }
 
-func TestLaunchd(t *testing.T) {
-	s := odd
-	s.System, s.User = true, "_mneme"
-	list, err := Launchd(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := DataIn(list); got != odd.Data {
-		t.Errorf("its data are in %q", got)
-	}
-	cmd := exec.Command(installed(t, "python3"), "-c",
-		"import json, plistlib, sys; print(json.dumps(plistlib.loads(sys.stdin.buffer.read())))")
+// listed are the keys of launchd.plist(5) that may be used, and what their values are; of what is not there,
+// launchd takes no notice.
+var listed = map[string]string{"Label": "str", "ProgramArguments": "list", "RunAtLoad": "bool", "KeepAlive": "dict",
+	"ThrottleInterval": "int", "ExitTimeOut": "int", "Umask": "int", "UserName": "str"}
+
+// parsed is what Python's parser of property lists makes of one, and the types of its values.
+func parsed(t *testing.T, list string) (values map[string]any, types map[string]string) {
+	t.Helper()
+	cmd := exec.Command(installed(t, "python3"), "-c", `import json, plistlib, sys
+of = plistlib.loads(sys.stdin.buffer.read())
+print(json.dumps([of, {key: type(value).__name__ for key, value in of.items()}]))`)
 	cmd.Stdin = strings.NewReader(list)
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, list)
 	}
-	var got, want map[string]any
-	if err := json.Unmarshal(out, &got); err != nil {
+	if err := json.Unmarshal(out, &[]any{&values, &types}); err != nil {
 		t.Fatal(err)
 	}
-	args, err := json.Marshal(append([]string{odd.Program}, odd.Args...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal([]byte(`{"Label": "mneme", "ProgramArguments": `+string(args)+`, "RunAtLoad": true,
-		"KeepAlive": {"SuccessfulExit": false}, "ThrottleInterval": 5, "ExitTimeOut": 150, "ProcessType": "Background",
-		"Umask": 63, "UserName": "_mneme"}`), &want); err != nil {
-		t.Fatal(err)
-	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got %v\nwant %v", got, want)
+	return values, types
+}
+
+func TestLaunchd(t *testing.T) {
+	daemon := odd
+	daemon.System, daemon.User = true, "_mneme"
+	for name, s := range map[string]Spec{"agent": odd, "daemon": daemon} {
+		list, err := Launchd(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := DataIn(list); got != odd.Data {
+			t.Errorf("%s: its data are in %q", name, got)
+		}
+		got, types := parsed(t, list)
+		for key, is := range types {
+			if is != listed[key] {
+				t.Errorf("%s: %s is a %s, launchd wants %q", name, key, is, listed[key])
+			}
+		}
+		want := map[string]any{"Label": "mneme", "RunAtLoad": true, "KeepAlive": map[string]any{"SuccessfulExit": false},
+			"ThrottleInterval": 5., "ExitTimeOut": 150., "Umask": float64(0o077),
+			"ProgramArguments": []any{odd.Program, "serve", "--data", odd.Data, "--addr", "127.0.0.1:0", "<&>'"}}
+		if s.User != "" {
+			want["UserName"] = s.User
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %v\nwant %v", name, got, want)
+		}
 	}
 }
 

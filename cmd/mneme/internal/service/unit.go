@@ -84,7 +84,8 @@ func quote(word string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `%`, `%%`, `$`, `$$`).Replace(word) + `"`
 }
 
-// Launchd is the property list of an agent or a daemon.
+// Launchd is the property list of an agent or a daemon. It has no ProcessType: Background, which services are
+// often given, is for work that nobody waits for, and slows down answers (launchd.plist(5)).
 func Launchd(s Spec) (string, error) {
 	if err := s.check(); err != nil {
 		return "", err
@@ -103,7 +104,6 @@ func Launchd(s Spec) (string, error) {
 	entry("KeepAlive", "<dict>\n\t\t<key>SuccessfulExit</key>\n\t\t<false/>\n\t</dict>")
 	entry("ThrottleInterval", "<integer>5</integer>")
 	entry("ExitTimeOut", fmt.Sprintf("<integer>%d</integer>", stopSeconds))
-	entry("ProcessType", text("Background"))
 	entry("Umask", "<integer>63</integer>")
 	if s.System && s.User != "" {
 		entry("UserName", text(s.User))

@@ -137,6 +137,7 @@ func TestEveryChangeIsRecordedOnce(t *testing.T) {
 		do(s, "queries.delete", "docs/stripes", "DELETE", "/namespaces/docs/queries/stripes", nil)
 		do(s, "files.upload", "docs", "POST", "/namespaces/docs/files", oneFile("zebra.txt", "A zebra in a file."),
 			"Content-Type", "multipart/form-data; boundary=b")
+		s.openAIsRecorded(do)
 		tools := s.mcp(newest, "?namespace=notes")
 		feed.step("tools.save")
 		saved := tools.call("save", object{"text": "A noted zebra."})
@@ -169,6 +170,17 @@ func TestEveryChangeIsRecordedOnce(t *testing.T) {
 		do(memory, "mem0.delete_all", "", "DELETE", "/v1/memories/?user_id=zoe", nil)
 		do(memory, "mem0.add", "", "POST", "/v3/memories/add", object{"user_id": "zed",
 			"messages": []object{{"role": "user", "content": "A zebra."}}})
+		audited := func(user string) string {
+			return fmt.Sprint(log.get("/admin/v1/audit?organization=default&end_user_id=" +
+				user).ok().objects("records")[0]["target"])
+		}
+		do(memory, "mem0.batch.delete", audited("zoe")+","+audited("zed"), "DELETE", "/v1/batch/", object{"memories": []object{
+			{"memory_id": "mem_1:zoe"}, {"memory_id": "mem_2:zed"}, {"memory_id": "mem_3:zoe"}}})
+		for _, user := range []string{"zoe", "zed"} {
+			if !strings.Contains(audited(user), ",") {
+				t.Errorf("a batch over several end users is not found by %s", user)
+			}
+		}
 		talk := memory.mcp(newest, "?endUserId=ann@example.com")
 		feed.step("tools.remember")
 		kept := talk.call("remember", object{"messages": []object{{"role": "user", "content": "A zebra that is told."}}})
@@ -434,4 +446,23 @@ func TestAChangeThatFailsIsNotRecordedAsDone(t *testing.T) {
 		}
 		log.get("/admin/v1/organizations/acme").is(404)
 	})
+}
+
+// openAIsRecorded calls what changes something for OpenAI's clients.
+func (s *server) openAIsRecorded(do func(by *server, name, target, method, path string, body any, headers ...string) *reply) {
+	s.t.Helper()
+	id := func(r *reply) string { return fmt.Sprint(r.json["id"]) }
+	store := id(do(s, "openai.vector_stores.create", "", "POST", "/v1/vector_stores", object{"name": "zebra"}))
+	at := "/v1/vector_stores/" + store
+	do(s, "openai.vector_stores.update", store, "POST", at, object{"name": "two zebras"})
+	file := id(do(s, "openai.files.create", "", "POST", "/v1/files",
+		raw("--b\r\nContent-Disposition: form-data; name=\"purpose\"\r\n\r\n"+
+			"assistants\r\n")+oneFile("zebra.txt", "A zebra that is sent."), "Content-Type", "multipart/form-data; boundary=b"))
+	one := at + "/files/" + file
+	do(s, "openai.vector_store_files.create", store, "POST", at+"/files", object{"file_id": file})
+	do(s, "openai.vector_store_files.update", store+"/"+file, "POST", one, object{"attributes": object{"x": "zebra"}})
+	do(s, "openai.vector_store_files.delete", store+"/"+file, "DELETE", one, nil)
+	do(s, "openai.vector_store_file_batches.create", "", "POST", at+"/file_batches", object{"file_ids": []string{file}})
+	do(s, "openai.files.delete", file, "DELETE", "/v1/files/"+file, nil)
+	do(s, "openai.vector_stores.delete", store, "DELETE", at, nil)
 }

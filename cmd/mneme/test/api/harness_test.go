@@ -139,10 +139,14 @@ func (s *server) hook(c *engine.Config) {
 	s.store = &coretest.Store{DocumentStore: c.Store}
 	c.Store = s.store
 	// One index behind several retrievers stays one index.
-	hooked := map[port.Index]*coretest.Index{}
+	hooked := map[port.Index]port.Index{}
 	for r, ix := range c.Indexes {
 		if hooked[ix] == nil {
-			hooked[ix] = &coretest.Index{Index: ix, IndexHooks: s.index}
+			x := &coretest.Index{Index: ix, IndexHooks: s.index}
+			hooked[ix] = x
+			if _, bulky := ix.(port.Bulky); bulky {
+				hooked[ix] = coretest.Remote{Index: x}
+			}
 		}
 		c.Indexes[r] = hooked[ix]
 	}

@@ -164,8 +164,11 @@ func turn(name string) int {
 		"namespaces.create", "documents.write", "memories.save",
 		"memories.batch", "memories.remember", "memories.upsert", "admin.namespaces.reindex", "admin.end_users.reindex",
 		"sources.create", "sources.apply_deletions", "sources.sync", "sources.runs.get", "sources.runs.begin",
-		"sources.items.push", "sources.runs.cancel", "sources.runs.complete"}
-	last := []string{"admin.members.get", "admin.members.change", "admin.members.invite_again",
+		"sources.items.push", "sources.runs.cancel", "sources.runs.complete",
+		"openai.files.create", "openai.vector_stores.create", "openai.vector_store_files.create",
+		"openai.vector_store_file_batches.create", "openai.files.list", "openai.vector_stores.list"}
+	last := []string{"openai.vector_store_files.delete", "openai.vector_stores.delete", "openai.files.delete",
+		"admin.members.get", "admin.members.change", "admin.members.invite_again",
 		"sources.runs.retry_failed", "sources.delete", "admin.keys.rotate", "documents.delete", "namespaces.delete",
 		"memories.tombstone",
 		"memories.delete", "admin.keys.revoke", "webhooks.delete", "admin.webhooks.delete",
@@ -241,7 +244,8 @@ func (st *storyteller) here(text string) string {
 	return text
 }
 
-var identifier = regexp.MustCompile(`^(key|org|int|mem|grt|op|evt|src|run|whk|dlv|mbr)_[A-Za-z0-9-]{6,}(:[a-z]+)?$`)
+var identifier = regexp.MustCompile(`^((key|org|int|mem|grt|op|evt|src|run|whk|dlv|mbr|vs|vsfb)_[A-Za-z0-9-]{6,}(:[a-z]+)?|` +
+	`file-[0-9a-f]{32})$`)
 
 // learn notes which of this server's ids stand where an example has its own.
 func (st *storyteller) learn(example, real any) {
@@ -497,7 +501,7 @@ var doubtful = []string{
 	"filters take conditions", `send {"metadata"`, "must name whose memories", "is needed, or agent_id", "filters",
 	"must be a date, such as", "one call is of one ", "without a user_id it must be",
 	// what is stored
-	"keeps its name", "has no sparse index", "give every retriever used a weight of 0",
+	"keeps its name", "has no sparse index", "is not, or no longer, in the list", "give every retriever used a weight of 0",
 	"must be the name of the organization", "is no source of the organization", "secrets: would be of no use",
 	// what the settings of a kind of source are, and what they lead to
 	"config: ", "config.", "secrets.", "is no kind of source here", "schedule.every: must be", "schedule.cron: ",

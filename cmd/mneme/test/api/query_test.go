@@ -160,6 +160,11 @@ func TestQueryWeights(t *testing.T) {
 			order(ask(object{"mode": "vector"})); !slices.Equal(got[:2], want[:2]) {
 			t.Errorf("vector alone by weight %v, by mode %v", got, want)
 		}
+		// Who names some has the others' defaults.
+		some, all := ask(object{"weights": object{"keyword": 0}}), ask(object{"weights": object{"vector": 0.5, "keyword": 0}})
+		if fmt.Sprint(some.json["results"]) != fmt.Sprint(all.json["results"]) {
+			t.Error("a weight of 0 for one retriever takes the other's weight away")
+		}
 		// Only their ratio counts.
 		one, ten := ask(object{"weights": object{"vector": 1, "keyword": 0.5}}),
 			ask(object{"weights": object{"vector": 10, "keyword": 5}})

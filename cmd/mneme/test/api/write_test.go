@@ -206,3 +206,45 @@ func TestOperationIsTakenOverOnce(t *testing.T) {
 		t.Errorf("the operation was done again: %s", r.body)
 	}
 }
+
+// TestSearchableSoon: over every backend what is written without waiting for the index is found by the
+// next query of each retriever, what it replaced is not, and the answer says which write did not wait.
+func TestSearchableSoon(t *testing.T) {
+	everywhere(t, func(t *testing.T, b backend) {
+		s := start(t, b, options{})
+		waited := true
+		for i := range 6 {
+			word := fmt.Sprintf("heron%d", i)
+			r := s.post("/namespaces/docs/documents", object{"documents": []object{doc("a", "A "+word+" stands.", ""),
+				doc(fmt.Sprint("b", i), "Nothing.", "")}}, "Prefer", "searchable=soon").is(200)
+			searchable, said := r.json["searchable"].(bool)
+			if got := r.header.Get("Preference-Applied"); !said || searchable != (got == "") {
+				t.Errorf("with Preference-Applied %q: %s", got, r.body)
+			}
+			waited = waited && searchable
+			if i%2 == 1 { // two are brought to the index together
+				r := s.query("docs", object{"query": word, "retrievers": []string{"keyword"}, "strict": true})
+				if got := r.found(); !slices.Equal(got, []string{"a"}) {
+					t.Errorf("the next query finds %v", got)
+				}
+				before := s.query("docs", object{"query": fmt.Sprintf("heron%d", i-1), "retrievers": []string{"keyword"},
+					"strict": true})
+				if got := before.found(); len(got) != 0 {
+					t.Errorf("a text that was replaced is found: %v", got)
+				}
+				v := s.query("docs", object{"query": "A " + word + " stands.", "retrievers": []string{"vector"}, "top_k": 1,
+					"strict": true})
+				if got := v.found(); !slices.Equal(got, []string{"a"}) {
+					t.Errorf("by vectors the next query finds %v", got)
+				}
+			}
+		}
+		// An index of another server costs enough not to be waited for.
+		if remote := b.file == "distributed.yaml" || b.file == "scaled-out.yaml"; waited == remote {
+			t.Errorf("over %s all writes waited: %v", b.name, waited)
+		}
+		if r := s.write("docs", doc("a", "It left.", "")); r.json["searchable"] != true {
+			t.Errorf("a write that waits: %s", r.body)
+		}
+	})
+}

@@ -26,3 +26,22 @@ export const start = async (modules, executablePath, seen) => {
 export const fits = async (page, seen) => {
   if (await page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth)) seen.overflow.push(`${page.viewportSize().width} px: ${page.url()}`);
 };
+
+// told notes what pages say: note keeps what stands on a page and what stood on the one before the last act,
+// so that a test can tell that the act has made the difference. The calls that a page shows repeat what was
+// sent, and are left out.
+export const told = (page) => {
+  const said = {};
+  let before = "";
+  const main = async () => (await page.locator("main").evaluate((e) => {
+    const copy = e.cloneNode(true);
+    for (const calls of copy.querySelectorAll(".calls")) calls.remove();
+    return copy.textContent;
+  })).replace(/\s+/g, " ");
+  return {
+    said,
+    acts: async () => { before = await page.locator("main").count() ? await main() : ""; },
+    // Something else than the text of the page was not there before.
+    note: async (what, after) => { said[what] = after === undefined ? { before, after: await main() } : { before: "", after }; },
+  };
+};

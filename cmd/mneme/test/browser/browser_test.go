@@ -48,6 +48,44 @@ func (k tools) run(t *testing.T, into any, script string, args ...string) {
 	}
 }
 
+// told is what pages said after something was done, and what had stood there before.
+type told map[string]struct{ Before, After string }
+
+// say fails unless each page holds its texts, one of which at least is new: what stood there before, as the
+// heading of a page, tells nothing of what was done.
+func (s told) say(t *testing.T, wants map[string][]string) {
+	t.Helper()
+	for what, texts := range wants {
+		old := 0
+		for _, text := range texts {
+			if !strings.Contains(s[what].After, text) {
+				t.Errorf("%s says %.600q, without %q", what, s[what].After, text)
+			}
+			if strings.Contains(s[what].Before, text) {
+				old++
+			}
+		}
+		if old == len(texts) {
+			t.Errorf("%s: %q stood there before: %.600q", what, texts, s[what].Before)
+		}
+	}
+	for what := range s {
+		if len(wants[what]) == 0 {
+			t.Errorf("nothing is wanted of %s", what)
+		}
+	}
+}
+
+// lack fails where a page still holds a text.
+func (s told) lack(t *testing.T, gone map[string]string) {
+	t.Helper()
+	for what, text := range gone {
+		if after := s[what].After; after == "" || strings.Contains(after, text) {
+			t.Errorf("%s says %.600q, with %q", what, after, text)
+		}
+	}
+}
+
 func TestMain(m *testing.M) { os.Exit(harness.Main(m)) }
 
 // serve starts the program on a fresh folder.

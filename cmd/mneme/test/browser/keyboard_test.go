@@ -1,7 +1,6 @@
 package browser_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
@@ -12,24 +11,23 @@ import (
 func everyFlowByKeyboard(t *testing.T, k tools, _ *harness.Server, link string) {
 	var s struct {
 		Complaints, Overflow, Unseen []string
-		Said                         map[string]string
+		Said                         told
 	}
 	k.run(t, &s, "keyboard.mjs", link)
-	for what, want := range map[string]string{"key": "sk-service-", "rotated": "The old key ends", "revoked": "revoked",
-		"organization": "zoo", "quotas": "321", "gone": "deleted", "invitation": "/console/invitation#", "webhook": "whsec_",
-		"webhookGone": "/webhooks?said=deleted", "source": "House papers", "checked": "It works", "connected": "By hand",
-		"disconnected": "disconnected", "saved": "2 of 3 pass", "unsaved": "deleted",
-		"document": "The lease runs until May 2027", "uploaded": "2 written", "documentGone": "fridge.txt",
-		"found": "trains to planes", "erased": "Certificate", "out": "/console/sign-in"} {
-		if !strings.Contains(s.Said[what], want) {
-			t.Errorf("%s says %.600q, without %q", what, s.Said[what], want)
-		}
-	}
-	for what, gone := range map[string]string{"documentGone": "oven.txt", "namespaceGone": "spare"} {
-		if strings.Contains(s.Said[what], gone) {
-			t.Errorf("%s says %.600q, with %q", what, s.Said[what], gone)
-		}
-	}
+	s.Said.say(t, map[string][]string{"key": {"Keep this key now", "sk-service-"},
+		"rotated": {"Keep this key now", "The old key ends"}, "revoked": {"The key is revoked", "was revoked"},
+		"organization": {"zoo"}, "quotas": {"0 of 321"}, "gone": {"It is being deleted."},
+		"invitation": {"/console/invitation#"}, "disabled": {"They are out", "Let them sign in again"},
+		"memberGone": {"The member is removed", "Invite"}, "integrationQuotas": {"500 30"},
+		"webhook": {"whsec_"}, "webhookGone": {"/webhooks?said=deleted"}, "source": {"It has begun."},
+		"checked": {"It works"}, "connected": {"By hand"}, "disconnected": {"The source is disconnected."},
+		"saved": {"2 of 3 pass"}, "unsaved": {"It is deleted.", "lease-end"}, "document": {"The lease runs until May 2027"},
+		"uploaded": {"2 written"}, "documentGone": {"1 document with 1 chunk", "fridge.txt"},
+		"namespaceGone": {"Namespaces", "handbook"}, "found": {"trains to planes"},
+		"forgotten": {"The memory is deleted.", "trains to planes"}, "erased": {"is erased", "Certificate"},
+		"out": {"/console/sign-in"}})
+	s.Said.lack(t, map[string]string{"memberGone": "bob@example.com", "unsaved": "by-keyboard",
+		"documentGone": "oven.txt", "namespaceGone": "spare", "forgotten": "geese"})
 	if len(s.Complaints) > 0 || len(s.Overflow) > 0 || len(s.Unseen) > 0 {
 		t.Errorf("the browser complains: %q; these scroll sideways: %q; the focus is not seen: %q", s.Complaints, s.Overflow,
 			s.Unseen)

@@ -22,7 +22,7 @@ func estate(t *testing.T) (*harness.Site, *harness.Server) {
 		}
 	}
 	at := harness.NewSite(t, "sources:\n  enabled: true\n  directories: ["+folder+"]\nevents:\n  record: all\n  http: true\n"+
-		"  allow_private: [127.0.0.0/8]\n")
+		"  allow_private: ['127.0.0.1:9']\n") // where nobody answers
 	key, admin := at.Key(), at.Key("--type", "admin", "--all-organizations")
 	server := at.Serve()
 	ok := func(c harness.Client, method, path string, body any) harness.Answer {
@@ -67,6 +67,8 @@ func estate(t *testing.T) (*harness.Site, *harness.Server) {
 	memory := server.Client(t, made["secret"].(string))
 	ok(memory, "POST", "/api/v1/memories", harness.Object{"endUserId": "ann@example.com",
 		"content": "Ann prefers trains to planes."})
+	ok(memory, "POST", "/api/v1/memories", harness.Object{"endUserId": "ann@example.com",
+		"content": "Ann is afraid of geese."})
 	ok(operator, "POST", org+"/default/namespaces/handbook/reindex", harness.Object{"force": true})
 	ok(service, "POST", "/namespaces/handbook/documents", harness.Object{"documents": []harness.Object{
 		{"id": "bins", "text": "The bins are emptied on Tuesdays."}}})

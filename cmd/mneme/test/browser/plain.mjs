@@ -1,14 +1,16 @@
 // Goes through what people do on the pages in a browser that runs no script. Prints what it saw as one line of JSON.
 //   node plain.mjs MODULES CHROMIUM LINK
-import { start, fits } from "./browser.mjs";
+import { start, fits, told } from "./browser.mjs";
 
 const [modules, executablePath, link] = process.argv.slice(2);
 const seen = { requests: [], complaints: [], overflow: [], ran: 0, said: {} };
 const { browser, open } = await start(modules, executablePath, seen);
 try {
   const page = await open({ javaScriptEnabled: false });
-  const main = async () => (await page.locator("main").textContent()).replace(/\s+/g, " ");
+  const { said, acts, note } = told(page);
+  seen.said = said;
   const settle = async (act) => {
+    await acts();
     await Promise.all([page.waitForEvent("load"), act()]);
     await fits(page, seen);
     // What scripts would have made: times in words, buttons that copy.
@@ -28,7 +30,7 @@ try {
   await page.goto(`${below}/sign-in`);
   await fill("Admin key, or code of a sign-in link", new URLSearchParams(at.hash.slice(1)).get("code"));
   await use("button", "Sign in");
-  seen.said.signedIn = page.url();
+  await note("signedIn", page.url());
   const o = "/o/default";
 
   await go(`${o}/n`);
@@ -37,59 +39,59 @@ try {
   await page.locator("#file").setInputFiles(Array.from({ length: 60 }, (_, i) => ({ name: `room-${String(i).padStart(2, "0")}.txt`,
     mimeType: "text/plain", buffer: Buffer.from(i === 7 ? "The oven bakes at 180 degrees." : `Room ${i} has ${i + 1} windows.`) })));
   await use("button", "Send the files");
-  seen.said.uploaded = await main();
+  await note("uploaded");
 
   await go(`${o}/n/plain`);
-  seen.said.first = await main();
+  await note("first");
   await use("link", "Next page");
-  seen.said.next = await main();
+  await note("next");
   await use("link", "First page");
-  seen.said.again = await main();
+  await note("again");
   await fill("Id begins with", "room-5");
   await use("button", "Show");
-  seen.said.filtered = await main();
+  await note("filtered");
 
   await fill("Ask this namespace", "how hot is the oven");
   await use("button", "Ask");
-  seen.said.marked = (await page.locator(".hit").first().locator("mark").allTextContents()).join(" ");
+  await note("marked", (await page.locator(".hit").first().locator("mark").allTextContents()).join(" "));
   await use("link", "Two settings side by side");
-  seen.said.sides = await main();
+  await note("sides");
   await use("link", "One setting alone");
   await use("link", "Save this query");
   await fill("Name", "oven");
   await use("button", "Save");
   await use("button", "Run all");
-  seen.said.saved = await main();
+  await note("saved");
   await use("link", "oven");
   await use("button", "Delete oven");
-  seen.said.unsaved = await main();
+  await note("unsaved");
 
   const document = `${o}/n/plain/documents/room-07.txt`;
   await go(document);
   await page.getByText("Edit the metadata").click();
   await fill("As a JSON object", `{"room": "kitchen"`);
   await use("button", "Save");
-  seen.said.wrong = await main();
+  await note("wrong");
   await fill("As a JSON object", `{"room": "kitchen"}`);
   await use("button", "Save");
-  seen.said.metadata = await main();
+  await note("metadata");
   await typeToGo("delete", "room-70.txt");
-  seen.said.kept = await main();
+  await note("kept");
   await typeToGo("delete", "room-07.txt");
   await go(`${o}/n/plain`);
-  seen.said.deleted = await main();
+  await note("deleted");
   await typeToGo("delete", "plain");
-  seen.said.namespaceGone = await main();
+  await note("namespaceGone");
 
   await go(`${o}/keys`);
   await fill("Name", "plain reader");
   await use("button", "Make the key");
-  seen.said.key = await main();
+  await note("key");
   await use("link", "I have it");
   await go(`${o}/sources`);
   await use("link", "House papers");
   await use("button", "Sync now");
-  seen.said.synced = await main();
+  await note("synced");
 
   // On a narrow screen these are in the menu, which opens by itself.
   const menu = async (name) => {
@@ -97,9 +99,9 @@ try {
     await settle(() => page.locator("#menu").getByRole("button", { name }).click());
   };
   await menu(/^Theme/);
-  seen.said.theme = await page.locator("html").getAttribute("data-theme");
+  await note("theme", await page.locator("html").getAttribute("data-theme"));
   await menu("Sign out");
-  seen.said.out = page.url();
+  await note("out", page.url());
 } finally {
   await browser.close();
 }

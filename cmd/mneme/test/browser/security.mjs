@@ -26,7 +26,7 @@ try {
   seen.cookies = (await context.cookies()).filter((c) => c.value);
   seen.cookie = await page.evaluate(() => document.cookie);
 
-  for (const at of ["n/notes", "n/notes/documents/evil", "n/notes/query?q=lease", "audit", "events", "users?q=%3Cscript%3Ealert(4)%3C/script%3E"]) {
+  for (const at of ["n/notes", "n/notes/documents/evil", "n/notes/query?q=lease", "audit", "events", "users?query=%3Cscript%3Ealert(4)%3C/script%3E"]) {
     await page.goto(`${base}/console/o/default/${at}`);
     if (/documents\/evil|query\?/.test(at) && !(await page.locator("main").textContent()).includes("<script>alert(2)</script>")) seen.missing.push(at);
     if (await page.locator("main script, main img[onerror], a[href^='javascript:']").count()) seen.missing.push(`${at}: markup`);

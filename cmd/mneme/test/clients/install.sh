@@ -11,7 +11,7 @@ if pins | cmp -s - "$into/installed"; then
 	exit 0
 fi
 rm -rf "$into/python" "$into/installed"
-(cd "$here/testdata/go" && GOFLAGS=-trimpath CGO_ENABLED=0 go build -o "$into/oapi-codegen" \
+(cd "$here/testdata/go" && GOFLAGS="${GOFLAGS:-} -trimpath" CGO_ENABLED=0 go build -o "$into/oapi-codegen" \
 	github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen)
 cp "$here/package.json" "$here/package-lock.json" "$into/"
 (cd "$into" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)

@@ -162,7 +162,7 @@ func project(t *testing.T, language string) string {
 	}
 	build := exec.CommandContext(t.Context(), "sh", "build.sh")
 	build.Dir = dir
-	build.Env = append(os.Environ(), "GOFLAGS=-mod=mod -trimpath -buildvcs=false", "GOWORK=off")
+	build.Env = append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=mod -trimpath -buildvcs=false", "GOWORK=off")
 	if out, err := build.CombinedOutput(); err != nil {
 		for _, lack := range []string{"none of these is installed", "wasm32-unknown-unknown",
 			"can't find crate for `core`", "ENOTCACHED", "EAI_AGAIN"} {

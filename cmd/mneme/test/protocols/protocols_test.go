@@ -24,7 +24,7 @@ func cached(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	var pinned []byte
-	for _, file := range []string{"package-lock.json", "requirements.txt", "testdata/go/go.mod", "testdata/go/main.go"} {
+	for _, file := range []string{"package-lock.json", "requirements.txt"} {
 		b, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -111,6 +111,9 @@ func TestOpenAIsClients(t *testing.T) {
 	})
 	t.Run("go", func(t *testing.T) {
 		t.Parallel()
+		if os.Getenv("MNEME_INTEGRATIONS") == "" {
+			t.Skip("runs with make integrations-test, which records that it passed: to compile this client takes minutes")
+		}
 		run(t, env, cached(t, "openai-go"))
 	})
 }

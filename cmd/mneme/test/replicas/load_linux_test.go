@@ -185,9 +185,14 @@ func (w *writer) note(to map[string]string) {
 	}
 }
 
-// write reports whether a write was acknowledged; it was not when the test fails.
+// write reports whether a write was acknowledged; it was not when the test fails. Every other one
+// does not wait for a remote index.
 func (w *writer) write(to map[string]string) bool {
-	if w.l.f.ok(w.t.key, "POST", docs, w.writing(to)).Status/100 != 2 {
+	prefer := ""
+	if w.rand.IntN(2) == 0 {
+		prefer = "searchable=soon"
+	}
+	if w.l.f.ok(w.t.key, "POST", docs, w.writing(to), "Prefer", prefer).Status/100 != 2 {
 		return false
 	}
 	w.note(to)

@@ -389,9 +389,11 @@ func (x *openSearchIndex) chunks() int {
 
 func (x *openSearchIndex) traces(word string) []string { return x.Traces(x.t, x.prefix, word) }
 
-// whole waits until every shard has its copy on another node.
+// whole waits until every shard has its copy on another node. Where a busy node takes longer to let go of
+// a copy, the cluster gives up after five attempts and wants to be told to go on.
 func (x *openSearchIndex) whole() {
 	for range 30 {
+		x.Send(x.t, "POST", "/_cluster/reroute?retry_failed=true", "")
 		if x.Send(x.t, "GET", "/_cluster/health?wait_for_status=green&timeout=10s", "") != "" {
 			return
 		}

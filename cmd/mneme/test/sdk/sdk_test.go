@@ -514,7 +514,7 @@ func (p project) golang(t *testing.T) {
 	}
 	env := append([]string{
 		"GOPROXY=file://" + proxy + ",file://" + ask("GOMODCACHE") + "/cache/download," + ask("GOPROXY"), "GOSUMDB=off",
-		"GOMODCACHE=" + t.TempDir(), "GOFLAGS=-modcacherw -trimpath", "CGO_ENABLED=0",
+		"GOMODCACHE=" + t.TempDir(), "GOFLAGS=" + os.Getenv("GOFLAGS") + " -modcacherw -trimpath", "CGO_ENABLED=0",
 	}, p.env...)
 	inEmpty := func(dir, golang string, env ...string) harness.Result {
 		harness.Do(t, dir, env, golang, "mod", "init", "example.com/ask")

@@ -2,7 +2,7 @@
 
 import { client } from './client.gen.js';
 import { type Client, type ClientMeta, formDataBodySerializer, type Options as Options2, type RequestResult, type TDataShape } from './client/index.js';
-import type { AdminAuditExportCsvData, AdminAuditExportCsvResponses, AdminAuditExportData, AdminAuditExportResponses, AdminAuditListData, AdminAuditListResponses, AdminAuditVerifyData, AdminAuditVerifyResponses, AdminEndUsersEraseData, AdminEndUsersEraseResponses, AdminEndUsersExportData, AdminEndUsersExportResponses, AdminEndUsersListData, AdminEndUsersListResponses, AdminEndUsersReindexData, AdminEndUsersReindexingData, AdminEndUsersReindexingResponses, AdminEndUsersReindexResponses, AdminEventsGetData, AdminEventsGetResponses, AdminEventsListData, AdminEventsListResponses, AdminIntegrationsChangeData, AdminIntegrationsChangeResponses, AdminIntegrationsCreateData, AdminIntegrationsCreateResponses, AdminIntegrationsGetData, AdminIntegrationsGetResponses, AdminIntegrationsKeysCreateData, AdminIntegrationsKeysCreateResponses, AdminIntegrationsKeysListData, AdminIntegrationsKeysListResponses, AdminIntegrationsListData, AdminIntegrationsListResponses, AdminJobsCancelData, AdminJobsCancelResponses, AdminJobsGetData, AdminJobsGetResponses, AdminJobsListData, AdminJobsListResponses, AdminKeysChangeData, AdminKeysChangeResponses, AdminKeysCreateData, AdminKeysCreateResponses, AdminKeysGetData, AdminKeysGetResponses, AdminKeysListData, AdminKeysListResponses, AdminKeysRevokeData, AdminKeysRevokeResponses, AdminKeysRotateData, AdminKeysRotateResponses, AdminMembersChangeData, AdminMembersChangeResponses, AdminMembersGetData, AdminMembersGetResponses, AdminMembersInviteAgainData, AdminMembersInviteAgainResponses, AdminMembersInviteData, AdminMembersInviteResponses, AdminMembersListData, AdminMembersListResponses, AdminMembersRemoveData, AdminMembersRemoveResponses, AdminNamespacesDiscardData, AdminNamespacesDiscardResponses, AdminNamespacesExportData, AdminNamespacesExportResponses, AdminNamespacesImportData, AdminNamespacesImportResponses, AdminNamespacesListData, AdminNamespacesListResponses, AdminNamespacesReindexData, AdminNamespacesReindexingData, AdminNamespacesReindexingResponses, AdminNamespacesReindexResponses, AdminOrganizationsChangeData, AdminOrganizationsChangeResponses, AdminOrganizationsCreateData, AdminOrganizationsCreateResponses, AdminOrganizationsDeleteData, AdminOrganizationsDeleteResponses, AdminOrganizationsGetData, AdminOrganizationsGetResponses, AdminOrganizationsListData, AdminOrganizationsListResponses, AdminQuotasChangeData, AdminQuotasChangeResponses, AdminQuotasGetData, AdminQuotasGetResponses, AdminSettingsGetData, AdminSettingsGetResponses, AdminUsageBytesData, AdminUsageBytesResponses, AdminUsageExportCsvData, AdminUsageExportCsvResponses, AdminUsageListData, AdminUsageListResponses, AdminWebhooksChangeData, AdminWebhooksChangeResponses, AdminWebhooksCreateData, AdminWebhooksCreateResponses, AdminWebhooksDeleteData, AdminWebhooksDeleteResponses, AdminWebhooksDeliveriesGetData, AdminWebhooksDeliveriesGetResponses, AdminWebhooksDeliveriesListData, AdminWebhooksDeliveriesListResponses, AdminWebhooksDeliveriesRedeliverData, AdminWebhooksDeliveriesRedeliverResponses, AdminWebhooksGetData, AdminWebhooksGetResponses, AdminWebhooksListData, AdminWebhooksListResponses, AdminWebhooksRecoverData, AdminWebhooksRecoverResponses, AdminWebhooksRotateData, AdminWebhooksRotateResponses, AdminWebhooksTestData, AdminWebhooksTestResponses, DocumentsDeleteData, DocumentsDeleteResponses, DocumentsGetData, DocumentsGetResponses, DocumentsListData, DocumentsListResponses, DocumentsWriteData, DocumentsWriteResponses, EventKindsListData, EventKindsListResponses, EventsGetData, EventsGetResponses, EventsListData, EventsListResponses, FilesUploadData, FilesUploadResponses, FormatsListData, FormatsListResponses, GrantsCreateData, GrantsCreateResponses, GrantsListData, GrantsListResponses, GrantsRevokeData, GrantsRevokeResponses, HealthData, HealthDeepData, HealthDeepResponses, HealthResponses, MemoriesBatchData, MemoriesBatchResponses, MemoriesContextData, MemoriesContextResponses, MemoriesDeleteData, MemoriesDeleteResponses, MemoriesGetData, MemoriesGetResponses, MemoriesListData, MemoriesListResponses, MemoriesRecallData, MemoriesRecallResponses, MemoriesRememberData, MemoriesRememberResponses, MemoriesSaveData, MemoriesSaveResponses, MemoriesSearchData, MemoriesSearchResponses, MemoriesStatusData, MemoriesStatusResponses, MemoriesTombstoneData, MemoriesTombstoneResponses, MemoriesUpsertData, MemoriesUpsertResponses, ModelsGetData, ModelsGetResponses, ModelsListData, ModelsListResponses, NamespacesCreateData, NamespacesCreateResponses, NamespacesDeleteData, NamespacesDeleteResponses, NamespacesGetData, NamespacesGetResponses, NamespacesListData, NamespacesListResponses, NamespacesQueryData, NamespacesQueryResponses, OpenaiEmbeddingsData, OpenaiEmbeddingsResponses, OpenaiModelsListData, OpenaiModelsListResponses, OpenaiModelsRetrieveData, OpenaiModelsRetrieveResponses, OpenaiVectorStoresRetrieveData, OpenaiVectorStoresRetrieveResponses, OpenaiVectorStoresSearchData, OpenaiVectorStoresSearchResponses, OperationsGetData, OperationsGetResponses, QueriesDeleteData, QueriesDeleteResponses, QueriesListData, QueriesListResponses, QueriesRunData, QueriesRunResponses, QueriesSaveData, QueriesSaveResponses, RerankData, RerankResponses, RerankV1Data, RerankV1Responses, RerankV2Data, RerankV2Responses, SourceKindsListData, SourceKindsListResponses, SourcesApplyDeletionsData, SourcesApplyDeletionsResponses, SourcesCheckData, SourcesCheckResponses, SourcesCreateData, SourcesCreateResponses, SourcesDeleteData, SourcesDeleteResponses, SourcesGetData, SourcesGetResponses, SourcesItemsListData, SourcesItemsListResponses, SourcesItemsPushData, SourcesItemsPushResponses, SourcesListData, SourcesListResponses, SourcesRunsBeginData, SourcesRunsBeginResponses, SourcesRunsCancelData, SourcesRunsCancelResponses, SourcesRunsCompleteData, SourcesRunsCompleteResponses, SourcesRunsGetData, SourcesRunsGetResponses, SourcesRunsItemsData, SourcesRunsItemsResponses, SourcesRunsListData, SourcesRunsListResponses, SourcesRunsRetryFailedData, SourcesRunsRetryFailedResponses, SourcesSyncData, SourcesSyncResponses, SourcesUpdateData, SourcesUpdateResponses, UsersEraseData, UsersEraseResponses, WebhooksChangeData, WebhooksChangeResponses, WebhooksCreateData, WebhooksCreateResponses, WebhooksDeleteData, WebhooksDeleteResponses, WebhooksDeliveriesGetData, WebhooksDeliveriesGetResponses, WebhooksDeliveriesListData, WebhooksDeliveriesListResponses, WebhooksDeliveriesRedeliverData, WebhooksDeliveriesRedeliverResponses, WebhooksGetData, WebhooksGetResponses, WebhooksListData, WebhooksListResponses, WebhooksRecoverData, WebhooksRecoverResponses, WebhooksRotateData, WebhooksRotateResponses, WebhooksTestData, WebhooksTestResponses } from './types.gen.js';
+import type { AdminAuditExportCsvData, AdminAuditExportCsvResponses, AdminAuditExportData, AdminAuditExportResponses, AdminAuditListData, AdminAuditListResponses, AdminAuditVerifyData, AdminAuditVerifyResponses, AdminEndUsersEraseData, AdminEndUsersEraseResponses, AdminEndUsersExportData, AdminEndUsersExportResponses, AdminEndUsersListData, AdminEndUsersListResponses, AdminEndUsersReindexData, AdminEndUsersReindexingData, AdminEndUsersReindexingResponses, AdminEndUsersReindexResponses, AdminEventsGetData, AdminEventsGetResponses, AdminEventsListData, AdminEventsListResponses, AdminIntegrationsChangeData, AdminIntegrationsChangeResponses, AdminIntegrationsCreateData, AdminIntegrationsCreateResponses, AdminIntegrationsGetData, AdminIntegrationsGetResponses, AdminIntegrationsKeysCreateData, AdminIntegrationsKeysCreateResponses, AdminIntegrationsKeysListData, AdminIntegrationsKeysListResponses, AdminIntegrationsListData, AdminIntegrationsListResponses, AdminJobsCancelData, AdminJobsCancelResponses, AdminJobsGetData, AdminJobsGetResponses, AdminJobsListData, AdminJobsListResponses, AdminKeysChangeData, AdminKeysChangeResponses, AdminKeysCreateData, AdminKeysCreateResponses, AdminKeysGetData, AdminKeysGetResponses, AdminKeysListData, AdminKeysListResponses, AdminKeysRevokeData, AdminKeysRevokeResponses, AdminKeysRotateData, AdminKeysRotateResponses, AdminMembersChangeData, AdminMembersChangeResponses, AdminMembersGetData, AdminMembersGetResponses, AdminMembersInviteAgainData, AdminMembersInviteAgainResponses, AdminMembersInviteData, AdminMembersInviteResponses, AdminMembersListData, AdminMembersListResponses, AdminMembersRemoveData, AdminMembersRemoveResponses, AdminNamespacesDiscardData, AdminNamespacesDiscardResponses, AdminNamespacesExportData, AdminNamespacesExportResponses, AdminNamespacesImportData, AdminNamespacesImportResponses, AdminNamespacesListData, AdminNamespacesListResponses, AdminNamespacesReindexData, AdminNamespacesReindexingData, AdminNamespacesReindexingResponses, AdminNamespacesReindexResponses, AdminOrganizationsChangeData, AdminOrganizationsChangeResponses, AdminOrganizationsCreateData, AdminOrganizationsCreateResponses, AdminOrganizationsDeleteData, AdminOrganizationsDeleteResponses, AdminOrganizationsGetData, AdminOrganizationsGetResponses, AdminOrganizationsListData, AdminOrganizationsListResponses, AdminQuotasChangeData, AdminQuotasChangeResponses, AdminQuotasGetData, AdminQuotasGetResponses, AdminSettingsGetData, AdminSettingsGetResponses, AdminUsageBytesData, AdminUsageBytesResponses, AdminUsageExportCsvData, AdminUsageExportCsvResponses, AdminUsageListData, AdminUsageListResponses, AdminWebhooksChangeData, AdminWebhooksChangeResponses, AdminWebhooksCreateData, AdminWebhooksCreateResponses, AdminWebhooksDeleteData, AdminWebhooksDeleteResponses, AdminWebhooksDeliveriesGetData, AdminWebhooksDeliveriesGetResponses, AdminWebhooksDeliveriesListData, AdminWebhooksDeliveriesListResponses, AdminWebhooksDeliveriesRedeliverData, AdminWebhooksDeliveriesRedeliverResponses, AdminWebhooksGetData, AdminWebhooksGetResponses, AdminWebhooksListData, AdminWebhooksListResponses, AdminWebhooksRecoverData, AdminWebhooksRecoverResponses, AdminWebhooksRotateData, AdminWebhooksRotateResponses, AdminWebhooksTestData, AdminWebhooksTestResponses, DocumentsDeleteData, DocumentsDeleteResponses, DocumentsGetData, DocumentsGetResponses, DocumentsListData, DocumentsListResponses, DocumentsWriteData, DocumentsWriteResponses, EventKindsListData, EventKindsListResponses, EventsGetData, EventsGetResponses, EventsListData, EventsListResponses, FilesUploadData, FilesUploadResponses, FormatsListData, FormatsListResponses, GrantsCreateData, GrantsCreateResponses, GrantsListData, GrantsListResponses, GrantsRevokeData, GrantsRevokeResponses, HealthData, HealthDeepData, HealthDeepResponses, HealthResponses, MemoriesBatchData, MemoriesBatchResponses, MemoriesContextData, MemoriesContextResponses, MemoriesDeleteData, MemoriesDeleteResponses, MemoriesGetData, MemoriesGetResponses, MemoriesListData, MemoriesListResponses, MemoriesRecallData, MemoriesRecallResponses, MemoriesRememberData, MemoriesRememberResponses, MemoriesSaveData, MemoriesSaveResponses, MemoriesSearchData, MemoriesSearchResponses, MemoriesStatusData, MemoriesStatusResponses, MemoriesTombstoneData, MemoriesTombstoneResponses, MemoriesUpsertData, MemoriesUpsertResponses, ModelsGetData, ModelsGetResponses, ModelsListData, ModelsListResponses, NamespacesCreateData, NamespacesCreateResponses, NamespacesDeleteData, NamespacesDeleteResponses, NamespacesGetData, NamespacesGetResponses, NamespacesListData, NamespacesListResponses, NamespacesQueryData, NamespacesQueryResponses, OperationsGetData, OperationsGetResponses, QueriesDeleteData, QueriesDeleteResponses, QueriesListData, QueriesListResponses, QueriesRunData, QueriesRunResponses, QueriesSaveData, QueriesSaveResponses, RerankData, RerankResponses, RerankV1Data, RerankV1Responses, RerankV2Data, RerankV2Responses, SourceKindsListData, SourceKindsListResponses, SourcesApplyDeletionsData, SourcesApplyDeletionsResponses, SourcesCheckData, SourcesCheckResponses, SourcesCreateData, SourcesCreateResponses, SourcesDeleteData, SourcesDeleteResponses, SourcesGetData, SourcesGetResponses, SourcesItemsListData, SourcesItemsListResponses, SourcesItemsPushData, SourcesItemsPushResponses, SourcesListData, SourcesListResponses, SourcesRunsBeginData, SourcesRunsBeginResponses, SourcesRunsCancelData, SourcesRunsCancelResponses, SourcesRunsCompleteData, SourcesRunsCompleteResponses, SourcesRunsGetData, SourcesRunsGetResponses, SourcesRunsItemsData, SourcesRunsItemsResponses, SourcesRunsListData, SourcesRunsListResponses, SourcesRunsRetryFailedData, SourcesRunsRetryFailedResponses, SourcesSyncData, SourcesSyncResponses, SourcesUpdateData, SourcesUpdateResponses, UsersEraseData, UsersEraseResponses, WebhooksChangeData, WebhooksChangeResponses, WebhooksCreateData, WebhooksCreateResponses, WebhooksDeleteData, WebhooksDeleteResponses, WebhooksDeliveriesGetData, WebhooksDeliveriesGetResponses, WebhooksDeliveriesListData, WebhooksDeliveriesListResponses, WebhooksDeliveriesRedeliverData, WebhooksDeliveriesRedeliverResponses, WebhooksGetData, WebhooksGetResponses, WebhooksListData, WebhooksListResponses, WebhooksRecoverData, WebhooksRecoverResponses, WebhooksRotateData, WebhooksRotateResponses, WebhooksTestData, WebhooksTestResponses } from './types.gen.js';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -36,7 +36,7 @@ export const namespacesList = <ThrowOnError extends boolean = false>(options?: O
 /**
  * Create a namespace
  *
- * Needed only for a namespace with a sparse index; otherwise the first write creates it. Idempotent.
+ * Needed only for a namespace with a sparse index or of one language; otherwise the first write creates it. Idempotent.
  *
  * Rate class: `write`.
  */
@@ -102,7 +102,7 @@ export const documentsList = <ThrowOnError extends boolean = false>(options: Opt
 /**
  * Write up to 100 documents, all or nothing
  *
- * Writing an id replaces the document. 200 means durable and searchable. Prefer: respond-async answers 202 with an operation.
+ * Writing an id replaces the document. 200 means durable and searchable. Prefer: respond-async answers 202 with an operation; Prefer: searchable=soon answers 200 before a remote index has taken the documents, for which the next query waits.
  *
  * Rate class: `write`.
  */
@@ -175,7 +175,7 @@ export const operationsGet = <ThrowOnError extends boolean = false>(options: Opt
 /**
  * Write the text of files as documents
  *
- * Reads the text of up to 100 files, each of at most 64 MiB, and writes it: a document for each file, several for a long one. What a file is its content says; GET /formats lists what is read. A file that cannot be read is named with the reason, and the others are written, all or nothing. A file of a name that was uploaded before replaces its documents. The bytes are not kept. Prefer: respond-async answers 202 with an operation once the text is read.
+ * Reads the text of up to 100 files, each of at most 64 MiB, and writes it: a document for each file, several for a long one. What a file is its content says; GET /formats lists what is read. A file that cannot be read is named with the reason, and the others are written, all or nothing. A file of a name that was uploaded before replaces its documents. The bytes are not kept. Prefer: respond-async answers 202 with an operation once the text is read; Prefer: searchable=soon answers 200 before a remote index has taken the documents, for which the next query waits.
  *
  * Rate class: `write`.
  */
@@ -1559,93 +1559,6 @@ export const modelsGet = <ThrowOnError extends boolean = false>(options: Options
         }],
     url: '/models/{id}',
     ...options
-});
-
-/**
- * List the models and their aliases
- *
- * Rate class: `read`.
- */
-export const openaiModelsList = <ThrowOnError extends boolean = false>(options?: Options<OpenaiModelsListData, ThrowOnError>): RequestResult<OpenaiModelsListResponses, unknown, ThrowOnError> => (options?.client ?? client).get<OpenaiModelsListResponses, unknown, ThrowOnError>({
-    security: [{
-            key: 'serviceKey',
-            scheme: 'bearer',
-            type: 'http'
-        }],
-    url: '/v1/models',
-    ...options
-});
-
-/**
- * Read a model
- *
- * Rate class: `read`.
- */
-export const openaiModelsRetrieve = <ThrowOnError extends boolean = false>(options: Options<OpenaiModelsRetrieveData, ThrowOnError>): RequestResult<OpenaiModelsRetrieveResponses, unknown, ThrowOnError> => (options.client ?? client).get<OpenaiModelsRetrieveResponses, unknown, ThrowOnError>({
-    security: [{
-            key: 'serviceKey',
-            scheme: 'bearer',
-            type: 'http'
-        }],
-    url: '/v1/models/{model}',
-    ...options
-});
-
-/**
- * Make the vectors of texts
- *
- * The call of OpenAI's API. Each text is charged as a write.
- *
- * Rate class: `write`.
- */
-export const openaiEmbeddings = <ThrowOnError extends boolean = false>(options: Options<OpenaiEmbeddingsData, ThrowOnError>): RequestResult<OpenaiEmbeddingsResponses, unknown, ThrowOnError> => (options.client ?? client).post<OpenaiEmbeddingsResponses, unknown, ThrowOnError>({
-    security: [{
-            key: 'serviceKey',
-            scheme: 'bearer',
-            type: 'http'
-        }],
-    url: '/v1/embeddings',
-    ...options,
-    headers: {
-        'Content-Type': 'application/json',
-        ...options.headers
-    }
-});
-
-/**
- * Read a vector store, which is a namespace
- *
- * Rate class: `read`.
- */
-export const openaiVectorStoresRetrieve = <ThrowOnError extends boolean = false>(options: Options<OpenaiVectorStoresRetrieveData, ThrowOnError>): RequestResult<OpenaiVectorStoresRetrieveResponses, unknown, ThrowOnError> => (options.client ?? client).get<OpenaiVectorStoresRetrieveResponses, unknown, ThrowOnError>({
-    security: [{
-            key: 'serviceKey',
-            scheme: 'bearer',
-            type: 'http'
-        }],
-    url: '/v1/vector_stores/{vector_store_id}',
-    ...options
-});
-
-/**
- * Find chunks in a vector store
- *
- * Hybrid search in the namespace of that name, as `POST /namespaces/{namespace}/query` does it.
- *
- * Rate class: `read`.
- */
-export const openaiVectorStoresSearch = <ThrowOnError extends boolean = false>(options: Options<OpenaiVectorStoresSearchData, ThrowOnError>): RequestResult<OpenaiVectorStoresSearchResponses, unknown, ThrowOnError> => (options.client ?? client).post<OpenaiVectorStoresSearchResponses, unknown, ThrowOnError>({
-    security: [{
-            key: 'serviceKey',
-            scheme: 'bearer',
-            type: 'http'
-        }],
-    url: '/v1/vector_stores/{vector_store_id}/search',
-    ...options,
-    headers: {
-        'Content-Type': 'application/json',
-        ...options.headers
-    }
 });
 
 /**

@@ -59,35 +59,6 @@ export type MemoryError = {
     };
 };
 
-/**
- * The error body of the operations that speak OpenAI's protocol.
- */
-export type OpenAiError = {
-    error: OpenAiErrorDetail;
-};
-
-/**
- * What went wrong, as OpenAI's clients read it.
- */
-export type OpenAiErrorDetail = {
-    /**
-     * What went wrong, for people.
-     */
-    message: string;
-    /**
-     * What kind of error it is, of the status.
-     */
-    type: string;
-    /**
-     * The field at fault.
-     */
-    param: string | null;
-    /**
-     * What went wrong, for programs. New codes may come.
-     */
-    code: string;
-};
-
 export type AdminCertificate = {
     /**
      * the end user
@@ -781,6 +752,10 @@ export type AdminNamespace = {
      */
     sparse: boolean;
     /**
+     * that keyword search takes its texts for; auto: each chunk tells its own
+     */
+    language: 'auto' | 'en' | 'de' | 'fr' | 'es' | 'it' | 'pt' | 'nl' | 'sv' | 'tr' | 'ru' | 'ar' | 'hi';
+    /**
      * model of its vectors
      */
     embedding_model: string;
@@ -980,6 +955,10 @@ export type AdminReindex = {
      * queries to compare by; none: made from fifty random documents
      */
     queries?: Array<string>;
+    /**
+     * language that keyword search takes its texts for from the swap on; auto: each chunk tells its own; left out: as it is
+     */
+    language?: 'auto' | 'en' | 'de' | 'fr' | 'es' | 'it' | 'pt' | 'nl' | 'sv' | 'tr' | 'ru' | 'ar' | 'hi';
     /**
      * lowest comparison.overlap that swaps; below it the new vectors are held; default: 0
      */
@@ -1270,6 +1249,10 @@ export type CheckSave = {
         [key: string]: number;
     } | null;
     /**
+     * language that keyword search takes the query for, as in a query
+     */
+    language?: 'auto' | 'en' | 'de' | 'fr' | 'es' | 'it' | 'pt' | 'nl' | 'sv' | 'tr' | 'ru' | 'ar' | 'hi';
+    /**
      * only documents whose metadata match
      */
     filter?: Filter;
@@ -1311,6 +1294,10 @@ export type CheckSaved = {
     weights?: {
         [key: string]: number;
     };
+    /**
+     * language that keyword search takes the query for, as in a query
+     */
+    language?: 'auto' | 'en' | 'de' | 'fr' | 'es' | 'it' | 'pt' | 'nl' | 'sv' | 'tr' | 'ru' | 'ar' | 'hi';
     /**
      * only documents whose metadata match
      */
@@ -1376,6 +1363,10 @@ export type CreateNamespace = {
      * whether the namespace has a learned-sparse index; default: false
      */
     sparse?: boolean;
+    /**
+     * language that keyword search takes its texts and queries for; auto: each chunk and query tells its own; default: auto
+     */
+    language?: 'auto' | 'en' | 'de' | 'fr' | 'es' | 'it' | 'pt' | 'nl' | 'sv' | 'tr' | 'ru' | 'ar' | 'hi';
 };
 
 export type CreateSource = {
@@ -1568,6 +1559,10 @@ export type DatasetNamespace = {
      * whether it has a learned-sparse index
      */
     sparse: boolean;
+    /**
+     * that keyword search takes its texts for; absent: each tells its own
+     */
+    language?: string;
     /**
      * absent without vectors
      */
@@ -1783,6 +1778,10 @@ export type DocumentWritten = {
      * chunks of all documents of the call
      */
     chunks: number;
+    /**
+     * whether every index has the documents; false: one takes them in the background; not in an operation's result
+     */
+    searchable?: boolean;
     /**
      * one for each document, in the order of the call
      */
@@ -2273,6 +2272,10 @@ export type FileUploaded = {
      */
     failed: number;
     /**
+     * whether every index has the documents; false: one takes them in the background; not with dry_run
+     */
+    searchable?: boolean;
+    /**
      * one for each file, in the order of the call
      */
     files: Array<File>;
@@ -2619,6 +2622,10 @@ export type MemoryContextQuery = {
      */
     passages?: number | null;
     /**
+     * language that keyword search takes the query for; auto: it tells; default: auto
+     */
+    language?: 'auto' | 'en' | 'de' | 'fr' | 'es' | 'it' | 'pt' | 'nl' | 'sv' | 'tr' | 'ru' | 'ar' | 'hi';
+    /**
      * only this container's memories
      */
     containerTag?: ContainerTag;
@@ -2815,6 +2822,10 @@ export type MemoryQuery = {
      * how many at most; default: 10
      */
     limit?: number | null;
+    /**
+     * language that keyword search takes the query for; auto: it tells; default: auto
+     */
+    language?: 'auto' | 'en' | 'de' | 'fr' | 'es' | 'it' | 'pt' | 'nl' | 'sv' | 'tr' | 'ru' | 'ar' | 'hi';
     /**
      * only this container's memories
      */
@@ -3170,6 +3181,10 @@ export type Namespace = {
      * whether it has a learned-sparse index
      */
     sparse: boolean;
+    /**
+     * that keyword search takes its texts for; auto: each chunk and query tells its own
+     */
+    language: 'auto' | 'en' | 'de' | 'fr' | 'es' | 'it' | 'pt' | 'nl' | 'sv' | 'tr' | 'ru' | 'ar' | 'hi';
     documents: number;
     chunks: number;
     /**
@@ -3198,6 +3213,7 @@ export type Namespace = {
 export type NamespaceCreated = {
     name: NamespaceName;
     sparse: boolean;
+    language: 'auto' | 'en' | 'de' | 'fr' | 'es' | 'it' | 'pt' | 'nl' | 'sv' | 'tr' | 'ru' | 'ar' | 'hi';
 };
 
 export type NamespaceDeleted = {
@@ -3230,245 +3246,6 @@ export type NamespacePage = {
      * cursor of the next page; null: this is the last
      */
     next_cursor: string | null;
-};
-
-export type OpenaiContent = {
-    type: 'text';
-    text: string;
-};
-
-export type OpenaiEmbedding = {
-    object: 'embedding';
-    /**
-     * place of its text in the input
-     */
-    index: number;
-    /**
-     * of unit length
-     */
-    embedding: Array<number> | string;
-};
-
-export type OpenaiEmbeddings = {
-    object: 'list';
-    /**
-     * in the order of the input
-     */
-    data: Array<OpenaiEmbedding>;
-    /**
-     * the model's own name
-     */
-    model: string;
-    usage: OpenaiUsage;
-};
-
-export type OpenaiEmbeddingsRequest = {
-    /**
-     * an embedding model of this server, or an alias of one
-     */
-    model: string;
-    /**
-     * one text or up to 2048, each within the model's window; token ids are refused
-     */
-    input: string | Array<string>;
-    /**
-     * base64: little-endian float32; default: float
-     */
-    encoding_format?: 'float' | 'base64';
-    /**
-     * the model's own; another is refused
-     */
-    dimensions?: number | null;
-    /**
-     * without effect
-     */
-    user?: string | null;
-    /**
-     * which side of a search the texts stand on; not OpenAI's: clients send it as an extra field; default: passage
-     */
-    input_type?: 'query' | 'passage';
-};
-
-export type OpenaiFileCounts = {
-    in_progress: number;
-    /**
-     * documents
-     */
-    completed: number;
-    failed: number;
-    cancelled: number;
-    /**
-     * documents
-     */
-    total: number;
-};
-
-export type OpenaiFound = {
-    object: 'vector_store.search_results.page';
-    /**
-     * the question as it was asked
-     */
-    search_query: Array<string>;
-    /**
-     * best first
-     */
-    data: Array<OpenaiResult>;
-    /**
-     * false
-     */
-    has_more: boolean;
-    /**
-     * null
-     */
-    next_page: string | null;
-    /**
-     * parts left out of this answer, or that took part with less, and why; not OpenAI's
-     */
-    degraded: Array<Degraded>;
-};
-
-export type OpenaiModel = {
-    /**
-     * as in requests
-     */
-    id: string;
-    object: 'model';
-    /**
-     * 0: no model says when it was made
-     */
-    created: number;
-    /**
-     * where it runs: wasm, plugin or remote
-     */
-    owned_by: string;
-    /**
-     * what it does
-     */
-    kinds: Array<'embedding' | 'sparse' | 'rerank' | 'answer'>;
-    /**
-     * the model that this is another name of
-     */
-    alias_of?: string;
-};
-
-export type OpenaiModels = {
-    object: 'list';
-    /**
-     * models, and their aliases, by name
-     */
-    data: Array<OpenaiModel>;
-};
-
-export type OpenaiRanking = {
-    /**
-     * none: as the retrievers rank; else by this server's rerank model, if it has one; default: none
-     */
-    ranker?: 'none' | 'auto' | 'default-2024-11-15';
-    /**
-     * least score of a result; above 0 it needs a rerank model
-     */
-    score_threshold?: number | null;
-};
-
-export type OpenaiResult = {
-    /**
-     * of the document
-     */
-    file_id: DocumentId;
-    /**
-     * path of its file, else its title, else its id
-     */
-    filename: string;
-    /**
-     * higher is better
-     */
-    score: number;
-    /**
-     * metadata that are texts, numbers or truth values
-     */
-    attributes: Metadata;
-    /**
-     * one chunk
-     */
-    content: Array<OpenaiContent>;
-};
-
-export type OpenaiSearchRequest = {
-    /**
-     * the question
-     */
-    query: string | [
-        string
-    ];
-    /**
-     * how many at most; default: 10
-     */
-    max_num_results?: number | null;
-    /**
-     * on attributes: eq and in of a key, and and or of filters
-     */
-    filters?: {
-        key: string;
-        type: 'eq';
-        value: string | number | boolean;
-    } | {
-        key: string;
-        type: 'in';
-        value: Array<string | number | boolean>;
-    } | {
-        filters: Array<{
-            [key: string]: unknown;
-        }>;
-        type: 'and' | 'or';
-    };
-    /**
-     * how results are ranked
-     */
-    ranking_options?: OpenaiRanking | null;
-    /**
-     * true is refused: no language model rewrites it; default: false
-     */
-    rewrite_query?: boolean | null;
-};
-
-export type OpenaiStore = {
-    /**
-     * the namespace's name
-     */
-    id: NamespaceName;
-    object: 'vector_store';
-    /**
-     * the same
-     */
-    name: NamespaceName;
-    /**
-     * what is stored can be found
-     */
-    status: 'completed';
-    /**
-     * Unix seconds
-     */
-    created_at: number;
-    /**
-     * Unix seconds of the last change of a document
-     */
-    last_active_at: number;
-    /**
-     * of the documents' texts
-     */
-    usage_bytes: number;
-    file_counts: OpenaiFileCounts;
-};
-
-export type OpenaiUsage = {
-    /**
-     * what the model read, with what it puts around each text
-     */
-    prompt_tokens: number;
-    /**
-     * the same
-     */
-    total_tokens: number;
 };
 
 export type PortOrigin = {
@@ -3621,6 +3398,10 @@ export type QueryRequest = {
     weights?: {
         [key: string]: number;
     } | null;
+    /**
+     * language that keyword search takes the query for; auto: it tells; default: that of the namespace
+     */
+    language?: 'auto' | 'en' | 'de' | 'fr' | 'es' | 'it' | 'pt' | 'nl' | 'sv' | 'tr' | 'ru' | 'ar' | 'hi';
     /**
      * only documents whose metadata match
      */
@@ -3806,6 +3587,10 @@ export type RecallRequest = {
      * how long the answer may be; default: 400
      */
     maxAnswerTokens?: number | null;
+    /**
+     * language that keyword search takes the query for; auto: it tells; default: auto
+     */
+    language?: 'auto' | 'en' | 'de' | 'fr' | 'es' | 'it' | 'pt' | 'nl' | 'sv' | 'tr' | 'ru' | 'ar' | 'hi';
     /**
      * only this container's memories
      */
@@ -5241,7 +5026,7 @@ export type DocumentsWriteData = {
     body: WriteDocuments;
     headers?: {
         /**
-         * respond-async answers 202 with an operation
+         * respond-async answers 202 with an operation; searchable=soon does not wait for a remote index
          */
         Prefer?: string;
         /**
@@ -5265,7 +5050,7 @@ export type DocumentsWriteData = {
 
 export type DocumentsWriteResponses = {
     /**
-     * The documents are durable and searchable.
+     * The documents are durable, and searchable unless the answer says otherwise.
      */
     200: DocumentWritten;
     /**
@@ -5396,7 +5181,7 @@ export type FilesUploadData = {
     body: FileForm;
     headers?: {
         /**
-         * respond-async answers 202 with an operation
+         * respond-async answers 202 with an operation; searchable=soon does not wait for a remote index
          */
         Prefer?: string;
         /**
@@ -5425,7 +5210,7 @@ export type FilesUploadData = {
 
 export type FilesUploadResponses = {
     /**
-     * What was read is durable and searchable.
+     * What was read is durable, and searchable unless the answer says otherwise.
      */
     200: FileUploaded;
     /**
@@ -6808,6 +6593,10 @@ export type AdminNamespacesListData = {
          * next_cursor of the page before; none for the first page
          */
         cursor?: string;
+        /**
+         * only names that begin with it
+         */
+        prefix?: string;
     };
     url: '/admin/v1/organizations/{org}/namespaces';
 };
@@ -8213,157 +8002,6 @@ export type ModelsGetResponses = {
 };
 
 export type ModelsGetResponse = ModelsGetResponses[keyof ModelsGetResponses];
-
-export type OpenaiModelsListData = {
-    body?: never;
-    headers?: {
-        /**
-         * Names the request in logs and error bodies. One of other than 1-128 characters of A-Z a-z 0-9 . _ - is replaced.
-         */
-        'X-Request-Id'?: string;
-        /**
-         * Lowers the operation's time limit, in milliseconds. A call that takes longer answers 504.
-         */
-        'X-Timeout-Ms'?: number;
-    };
-    path?: never;
-    query?: never;
-    url: '/v1/models';
-};
-
-export type OpenaiModelsListResponses = {
-    /**
-     * OK
-     */
-    200: OpenaiModels;
-};
-
-export type OpenaiModelsListResponse = OpenaiModelsListResponses[keyof OpenaiModelsListResponses];
-
-export type OpenaiModelsRetrieveData = {
-    body?: never;
-    headers?: {
-        /**
-         * Names the request in logs and error bodies. One of other than 1-128 characters of A-Z a-z 0-9 . _ - is replaced.
-         */
-        'X-Request-Id'?: string;
-        /**
-         * Lowers the operation's time limit, in milliseconds. A call that takes longer answers 504.
-         */
-        'X-Timeout-Ms'?: number;
-    };
-    path: {
-        /**
-         * a model's name or an alias
-         */
-        model: string;
-    };
-    query?: never;
-    url: '/v1/models/{model}';
-};
-
-export type OpenaiModelsRetrieveResponses = {
-    /**
-     * OK
-     */
-    200: OpenaiModel;
-};
-
-export type OpenaiModelsRetrieveResponse = OpenaiModelsRetrieveResponses[keyof OpenaiModelsRetrieveResponses];
-
-export type OpenaiEmbeddingsData = {
-    /**
-     * At most 8 MiB.
-     */
-    body: OpenaiEmbeddingsRequest;
-    headers?: {
-        /**
-         * Names the request in logs and error bodies. One of other than 1-128 characters of A-Z a-z 0-9 . _ - is replaced.
-         */
-        'X-Request-Id'?: string;
-        /**
-         * Lowers the operation's time limit, in milliseconds. A call that takes longer answers 504.
-         */
-        'X-Timeout-Ms'?: number;
-    };
-    path?: never;
-    query?: never;
-    url: '/v1/embeddings';
-};
-
-export type OpenaiEmbeddingsResponses = {
-    /**
-     * OK
-     */
-    200: OpenaiEmbeddings;
-};
-
-export type OpenaiEmbeddingsResponse = OpenaiEmbeddingsResponses[keyof OpenaiEmbeddingsResponses];
-
-export type OpenaiVectorStoresRetrieveData = {
-    body?: never;
-    headers?: {
-        /**
-         * Names the request in logs and error bodies. One of other than 1-128 characters of A-Z a-z 0-9 . _ - is replaced.
-         */
-        'X-Request-Id'?: string;
-        /**
-         * Lowers the operation's time limit, in milliseconds. A call that takes longer answers 504.
-         */
-        'X-Timeout-Ms'?: number;
-    };
-    path: {
-        /**
-         * a namespace's name
-         */
-        vector_store_id: NamespaceName;
-    };
-    query?: never;
-    url: '/v1/vector_stores/{vector_store_id}';
-};
-
-export type OpenaiVectorStoresRetrieveResponses = {
-    /**
-     * OK
-     */
-    200: OpenaiStore;
-};
-
-export type OpenaiVectorStoresRetrieveResponse = OpenaiVectorStoresRetrieveResponses[keyof OpenaiVectorStoresRetrieveResponses];
-
-export type OpenaiVectorStoresSearchData = {
-    /**
-     * At most 1 MiB.
-     */
-    body: OpenaiSearchRequest;
-    headers?: {
-        /**
-         * Names the request in logs and error bodies. One of other than 1-128 characters of A-Z a-z 0-9 . _ - is replaced.
-         */
-        'X-Request-Id'?: string;
-        /**
-         * Lowers the operation's time limit, in milliseconds. A call that takes longer answers 504.
-         */
-        'X-Timeout-Ms'?: number;
-    };
-    path: {
-        /**
-         * a namespace's name
-         */
-        vector_store_id: NamespaceName;
-    };
-    query?: never;
-    url: '/v1/vector_stores/{vector_store_id}/search';
-};
-
-export type OpenaiVectorStoresSearchResponses = {
-    /**
-     * OK
-     */
-    200: OpenaiFound;
-};
-
-export type OpenaiVectorStoresSearchResponse = OpenaiVectorStoresSearchResponses[keyof OpenaiVectorStoresSearchResponses];
 
 export type SourceKindsListData = {
     body?: never;

@@ -1,4 +1,4 @@
-//! What a model in Rust imports: it speaks the Mneme model ABI 1.2
+//! What a model in Rust imports: it speaks the Mneme model ABI 1.3
 //! (wasm/abi/ABI.md), the model computes. Implement [`Model`] and name the type:
 //!
 //! ```ignore
@@ -236,6 +236,9 @@ mod host {
     extern "C" {
         pub fn asset_size(name: *const u8, n: usize) -> u64;
         pub fn asset_read(name: *const u8, n: usize, offset: u64, to: *mut u8, m: usize) -> u32;
+        pub fn tokenizer_open(name: *const u8, n: usize) -> u32;
+        pub fn tokenize(handle: u32, text: *const u8, n: usize, ids: *mut u32, room: u32) -> u32;
+        pub fn token_id(handle: u32, token: *const u8, n: usize) -> u32;
         pub fn log(level: u32, text: *const u8, n: usize);
         pub fn poll() -> u32;
     }
@@ -256,6 +259,68 @@ pub fn asset(name: &str) -> Option<Vec<u8>> {
     {
         let _ = name;
         None
+    }
+}
+
+/// A tokenizer.json among the model's files, which the host reads; model.json names the
+/// capability "tokenizers". Outside of WebAssembly there is none.
+pub struct Tokenizer(u32);
+
+/// What the host answers in place of a number of tokens, and greater values.
+const TOKENIZE_FAILED: u32 = u32::MAX - 3;
+
+impl Tokenizer {
+    /// Opens the asset of that name; where the host does not take it, its log says why.
+    pub fn open(name: &str) -> Option<Tokenizer> {
+        #[cfg(target_arch = "wasm32")]
+        let handle = unsafe { host::tokenizer_open(name.as_ptr(), name.len()) };
+        #[cfg(not(target_arch = "wasm32"))]
+        let handle = {
+            let _ = name;
+            0
+        };
+        (handle != 0).then_some(Tokenizer(handle))
+    }
+
+    /// The id of a token, such as `[CLS]`.
+    pub fn id(&self, token: &str) -> Option<u32> {
+        #[cfg(target_arch = "wasm32")]
+        let id = unsafe { host::token_id(self.0, token.as_ptr(), token.len()) };
+        #[cfg(not(target_arch = "wasm32"))]
+        let id = {
+            let _ = (self.0, token);
+            u32::MAX
+        };
+        (id < TOKENIZE_FAILED).then_some(id)
+    }
+
+    /// The ids of a text, `most` at most, without special tokens around it. An error is
+    /// the operation's: [`Code::Stopped`] where the call may end.
+    pub fn ids(&self, text: &str, most: usize) -> Result<Vec<u32>, Error> {
+        let mut ids = alloc::vec![0; most];
+        let n = self.tokenize(text, ids.as_mut_ptr(), most as u32)?;
+        ids.truncate(n as usize);
+        Ok(ids)
+    }
+
+    /// How many ids a text has.
+    pub fn count(&self, text: &str) -> Result<u32, Error> {
+        self.tokenize(text, core::ptr::null_mut(), 1 << 31)
+    }
+
+    fn tokenize(&self, text: &str, ids: *mut u32, room: u32) -> Result<u32, Error> {
+        #[cfg(target_arch = "wasm32")]
+        let n = unsafe { host::tokenize(self.0, text.as_ptr(), text.len(), ids, room) };
+        #[cfg(not(target_arch = "wasm32"))]
+        let n = {
+            let _ = (text, ids, room);
+            TOKENIZE_FAILED
+        };
+        match n {
+            n if n < TOKENIZE_FAILED => Ok(n),
+            n if n == TOKENIZE_FAILED + 1 => Err(Error::new(Code::Stopped, "stopped")),
+            _ => Err(Error::new(Code::Internal, "tokenizing failed")),
+        }
     }
 }
 

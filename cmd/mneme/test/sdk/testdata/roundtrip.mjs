@@ -22,6 +22,7 @@ async function namespaces(c) {
   const found = await c.namespaces.query(name, { query: "when may we leave?", filter: { kind: "lease" }, rerank: true });
   assert.deepEqual(found.results.map((hit) => hit.document_id), ["lease"]);
   const notes = [0, 1, 2, 3, 4].map((i) => ({ id: `n${i}`, text: `Note ${i}.` }));
+  assert.equal((await c.documents.writeSoon(name, { documents: notes })).written, 5);
   const later = await c.documents.writeLater(name, { documents: notes });
   assert.equal((await c.documents.wait(name, later.id, { everyMs: 50 })).status, "succeeded");
   assert.deepEqual((await all(c.documents.list(name, { limit: 2 }))).map((d) => d.id), ["lease", "n0", "n1", "n2", "n3", "n4", "phone"]);

@@ -22,6 +22,7 @@ def namespaces(c: mneme.Mneme, name: str) -> None:
     assert c.documents.write(name, [lease, phone]).written == 2
     found = c.namespaces.query(name, query="when may we leave?", filter={"kind": "lease"}, rerank=True)
     assert [hit.document_id for hit in found.results] == ["lease"], found
+    assert c.documents.write_soon(name, [phone]).unchanged == 1
     later = c.documents.write_later(name, [{"id": f"n{i}", "text": f"Note {i}."} for i in range(5)])
     assert c.documents.wait(name, later.id).status == "succeeded"
     assert sorted(d.id for d in c.documents.list(name, limit=2)) == ["lease", "n0", "n1", "n2", "n3", "n4", "phone"]

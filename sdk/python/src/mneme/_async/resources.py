@@ -165,6 +165,27 @@ class AsyncDocuments(AsyncResource):
             api.documents.documents_write.asyncio_detailed, m.DocumentWritten, namespace, body=body
         )
 
+    async def write_soon(
+        self,
+        namespace: str,
+        documents: Sequence[m.DocumentInput | Mapping[str, Any]],
+        *,
+        expect_sparse: bool | Unset = UNSET,
+    ) -> m.DocumentWritten:
+        """Write documents; the answer comes when they are on disk.
+
+        Where ``searchable`` is false, an index takes them in the background; a query that comes first waits for it.
+        """
+        given = _policy.body(documents=documents, expect_sparse=expect_sparse)
+        body = m.WriteDocuments.from_dict(given)
+        return await self._core.call(
+            api.documents.documents_write.asyncio_detailed,
+            m.DocumentWritten,
+            namespace,
+            body=body,
+            prefer="searchable=soon",
+        )
+
     async def write_later(
         self,
         namespace: str,

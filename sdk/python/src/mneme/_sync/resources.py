@@ -164,6 +164,27 @@ class Documents(Resource):
         body = m.WriteDocuments.from_dict(given)
         return self._core.call(api.documents.documents_write.sync_detailed, m.DocumentWritten, namespace, body=body)
 
+    def write_soon(
+        self,
+        namespace: str,
+        documents: Sequence[m.DocumentInput | Mapping[str, Any]],
+        *,
+        expect_sparse: bool | Unset = UNSET,
+    ) -> m.DocumentWritten:
+        """Write documents; the answer comes when they are on disk.
+
+        Where ``searchable`` is false, an index takes them in the background; a query that comes first waits for it.
+        """
+        given = _policy.body(documents=documents, expect_sparse=expect_sparse)
+        body = m.WriteDocuments.from_dict(given)
+        return self._core.call(
+            api.documents.documents_write.sync_detailed,
+            m.DocumentWritten,
+            namespace,
+            body=body,
+            prefer="searchable=soon",
+        )
+
     def write_later(
         self,
         namespace: str,

@@ -54,6 +54,7 @@ func namespaces(ctx context.Context, c *mneme.Client) {
 	for i := range 5 {
 		notes.Documents = append(notes.Documents, mneme.DocumentInput{Id: fmt.Sprint("n", i), Text: "A note."})
 	}
+	check(must(c.Documents.WriteSoon(ctx, name, notes)).Searchable != nil)
 	later := must(c.Documents.WriteLater(ctx, name, notes))
 	check(must(c.Documents.Wait(ctx, name, later.Id)).Status == "succeeded")
 	var ids []string

@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from .admin_key_state import AdminKeyState
     from .admin_keys import AdminKeys
     from .admin_namespace import AdminNamespace
+    from .admin_namespace_language import AdminNamespaceLanguage
     from .admin_namespace_line import AdminNamespaceLine
     from .admin_namespace_line_type import AdminNamespaceLineType
     from .admin_namespaces import AdminNamespaces
@@ -88,6 +89,7 @@ if TYPE_CHECKING:
     from .admin_rate_change import AdminRateChange
     from .admin_reindex import AdminReindex
     from .admin_reindex_failed import AdminReindexFailed
+    from .admin_reindex_language import AdminReindexLanguage
     from .admin_reindex_user import AdminReindexUser
     from .admin_reindexing import AdminReindexing
     from .admin_reindexing_status import AdminReindexingStatus
@@ -111,10 +113,12 @@ if TYPE_CHECKING:
     from .check_removed import CheckRemoved
     from .check_report import CheckReport
     from .check_save import CheckSave
+    from .check_save_language import CheckSaveLanguage
     from .check_save_mode import CheckSaveMode
     from .check_save_retrievers_type_0_item import CheckSaveRetrieversType0Item
     from .check_save_weights_type_0 import CheckSaveWeightsType0
     from .check_saved import CheckSaved
+    from .check_saved_language import CheckSavedLanguage
     from .check_saved_list import CheckSavedList
     from .check_saved_mode import CheckSavedMode
     from .check_saved_retrievers_item import CheckSavedRetrieversItem
@@ -122,6 +126,7 @@ if TYPE_CHECKING:
     from .check_source import CheckSource
     from .check_source_secrets import CheckSourceSecrets
     from .create_namespace import CreateNamespace
+    from .create_namespace_language import CreateNamespaceLanguage
     from .create_source import CreateSource
     from .create_source_deletions import CreateSourceDeletions
     from .create_source_secrets import CreateSourceSecrets
@@ -222,6 +227,7 @@ if TYPE_CHECKING:
     from .memory_cited_passage import MemoryCitedPassage
     from .memory_context_block import MemoryContextBlock
     from .memory_context_query import MemoryContextQuery
+    from .memory_context_query_language import MemoryContextQueryLanguage
     from .memory_create_grant import MemoryCreateGrant
     from .memory_create_grant_secrets import MemoryCreateGrantSecrets
     from .memory_delete import MemoryDelete
@@ -243,6 +249,7 @@ if TYPE_CHECKING:
     from .memory_plane import MemoryPlane
     from .memory_plane_status import MemoryPlaneStatus
     from .memory_query import MemoryQuery
+    from .memory_query_language import MemoryQueryLanguage
     from .memory_quotas import MemoryQuotas
     from .memory_receipt import MemoryReceipt
     from .memory_receipt_operation import MemoryReceiptOperation
@@ -270,53 +277,11 @@ if TYPE_CHECKING:
     from .models_list_kind import ModelsListKind
     from .namespace import Namespace
     from .namespace_created import NamespaceCreated
+    from .namespace_created_language import NamespaceCreatedLanguage
     from .namespace_deleted import NamespaceDeleted
     from .namespace_event import NamespaceEvent
+    from .namespace_language import NamespaceLanguage
     from .namespace_page import NamespacePage
-    from .open_ai_error import OpenAIError
-    from .open_ai_error_detail import OpenAIErrorDetail
-    from .openai_content import OpenaiContent
-    from .openai_content_type import OpenaiContentType
-    from .openai_embedding import OpenaiEmbedding
-    from .openai_embedding_object import OpenaiEmbeddingObject
-    from .openai_embeddings import OpenaiEmbeddings
-    from .openai_embeddings_object import OpenaiEmbeddingsObject
-    from .openai_embeddings_request import OpenaiEmbeddingsRequest
-    from .openai_embeddings_request_encoding_format import (
-        OpenaiEmbeddingsRequestEncodingFormat,
-    )
-    from .openai_embeddings_request_input_type import OpenaiEmbeddingsRequestInputType
-    from .openai_file_counts import OpenaiFileCounts
-    from .openai_found import OpenaiFound
-    from .openai_found_object import OpenaiFoundObject
-    from .openai_model import OpenaiModel
-    from .openai_model_kinds_item import OpenaiModelKindsItem
-    from .openai_model_object import OpenaiModelObject
-    from .openai_models import OpenaiModels
-    from .openai_models_object import OpenaiModelsObject
-    from .openai_ranking import OpenaiRanking
-    from .openai_ranking_ranker import OpenaiRankingRanker
-    from .openai_result import OpenaiResult
-    from .openai_search_request import OpenaiSearchRequest
-    from .openai_search_request_filters_type_0 import OpenaiSearchRequestFiltersType0
-    from .openai_search_request_filters_type_0_type import (
-        OpenaiSearchRequestFiltersType0Type,
-    )
-    from .openai_search_request_filters_type_1 import OpenaiSearchRequestFiltersType1
-    from .openai_search_request_filters_type_1_type import (
-        OpenaiSearchRequestFiltersType1Type,
-    )
-    from .openai_search_request_filters_type_2 import OpenaiSearchRequestFiltersType2
-    from .openai_search_request_filters_type_2_filters_item import (
-        OpenaiSearchRequestFiltersType2FiltersItem,
-    )
-    from .openai_search_request_filters_type_2_type import (
-        OpenaiSearchRequestFiltersType2Type,
-    )
-    from .openai_store import OpenaiStore
-    from .openai_store_object import OpenaiStoreObject
-    from .openai_store_status import OpenaiStoreStatus
-    from .openai_usage import OpenaiUsage
     from .port_origin import PortOrigin
     from .port_source_counts import PortSourceCounts
     from .query_explain import QueryExplain
@@ -324,6 +289,7 @@ if TYPE_CHECKING:
     from .query_neighbor import QueryNeighbor
     from .query_rank import QueryRank
     from .query_request import QueryRequest
+    from .query_request_language import QueryRequestLanguage
     from .query_request_mode import QueryRequestMode
     from .query_request_retrievers_type_0_item import QueryRequestRetrieversType0Item
     from .query_request_weights_type_0 import QueryRequestWeightsType0
@@ -337,6 +303,7 @@ if TYPE_CHECKING:
     from .recall_answer import RecallAnswer
     from .recall_citation import RecallCitation
     from .recall_request import RecallRequest
+    from .recall_request_language import RecallRequestLanguage
     from .recall_usage import RecallUsage
     from .reindex_comparison import ReindexComparison
     from .rerank_alias_request import RerankAliasRequest
@@ -516,6 +483,7 @@ _MODULES = {
     "AdminKeyState": ".admin_key_state",
     "AdminKeys": ".admin_keys",
     "AdminNamespace": ".admin_namespace",
+    "AdminNamespaceLanguage": ".admin_namespace_language",
     "AdminNamespaceLine": ".admin_namespace_line",
     "AdminNamespaceLineType": ".admin_namespace_line_type",
     "AdminNamespaces": ".admin_namespaces",
@@ -535,6 +503,7 @@ _MODULES = {
     "AdminRateChange": ".admin_rate_change",
     "AdminReindex": ".admin_reindex",
     "AdminReindexFailed": ".admin_reindex_failed",
+    "AdminReindexLanguage": ".admin_reindex_language",
     "AdminReindexUser": ".admin_reindex_user",
     "AdminReindexing": ".admin_reindexing",
     "AdminReindexingStatus": ".admin_reindexing_status",
@@ -558,10 +527,12 @@ _MODULES = {
     "CheckRemoved": ".check_removed",
     "CheckReport": ".check_report",
     "CheckSave": ".check_save",
+    "CheckSaveLanguage": ".check_save_language",
     "CheckSaveMode": ".check_save_mode",
     "CheckSaveRetrieversType0Item": ".check_save_retrievers_type_0_item",
     "CheckSaveWeightsType0": ".check_save_weights_type_0",
     "CheckSaved": ".check_saved",
+    "CheckSavedLanguage": ".check_saved_language",
     "CheckSavedList": ".check_saved_list",
     "CheckSavedMode": ".check_saved_mode",
     "CheckSavedRetrieversItem": ".check_saved_retrievers_item",
@@ -569,6 +540,7 @@ _MODULES = {
     "CheckSource": ".check_source",
     "CheckSourceSecrets": ".check_source_secrets",
     "CreateNamespace": ".create_namespace",
+    "CreateNamespaceLanguage": ".create_namespace_language",
     "CreateSource": ".create_source",
     "CreateSourceDeletions": ".create_source_deletions",
     "CreateSourceSecrets": ".create_source_secrets",
@@ -669,6 +641,7 @@ _MODULES = {
     "MemoryCitedPassage": ".memory_cited_passage",
     "MemoryContextBlock": ".memory_context_block",
     "MemoryContextQuery": ".memory_context_query",
+    "MemoryContextQueryLanguage": ".memory_context_query_language",
     "MemoryCreateGrant": ".memory_create_grant",
     "MemoryCreateGrantSecrets": ".memory_create_grant_secrets",
     "MemoryDelete": ".memory_delete",
@@ -690,6 +663,7 @@ _MODULES = {
     "MemoryPlane": ".memory_plane",
     "MemoryPlaneStatus": ".memory_plane_status",
     "MemoryQuery": ".memory_query",
+    "MemoryQueryLanguage": ".memory_query_language",
     "MemoryQuotas": ".memory_quotas",
     "MemoryReceipt": ".memory_receipt",
     "MemoryReceiptOperation": ".memory_receipt_operation",
@@ -717,43 +691,11 @@ _MODULES = {
     "ModelsListKind": ".models_list_kind",
     "Namespace": ".namespace",
     "NamespaceCreated": ".namespace_created",
+    "NamespaceCreatedLanguage": ".namespace_created_language",
     "NamespaceDeleted": ".namespace_deleted",
     "NamespaceEvent": ".namespace_event",
+    "NamespaceLanguage": ".namespace_language",
     "NamespacePage": ".namespace_page",
-    "OpenAIError": ".open_ai_error",
-    "OpenAIErrorDetail": ".open_ai_error_detail",
-    "OpenaiContent": ".openai_content",
-    "OpenaiContentType": ".openai_content_type",
-    "OpenaiEmbedding": ".openai_embedding",
-    "OpenaiEmbeddingObject": ".openai_embedding_object",
-    "OpenaiEmbeddings": ".openai_embeddings",
-    "OpenaiEmbeddingsObject": ".openai_embeddings_object",
-    "OpenaiEmbeddingsRequest": ".openai_embeddings_request",
-    "OpenaiEmbeddingsRequestEncodingFormat": ".openai_embeddings_request_encoding_format",
-    "OpenaiEmbeddingsRequestInputType": ".openai_embeddings_request_input_type",
-    "OpenaiFileCounts": ".openai_file_counts",
-    "OpenaiFound": ".openai_found",
-    "OpenaiFoundObject": ".openai_found_object",
-    "OpenaiModel": ".openai_model",
-    "OpenaiModelKindsItem": ".openai_model_kinds_item",
-    "OpenaiModelObject": ".openai_model_object",
-    "OpenaiModels": ".openai_models",
-    "OpenaiModelsObject": ".openai_models_object",
-    "OpenaiRanking": ".openai_ranking",
-    "OpenaiRankingRanker": ".openai_ranking_ranker",
-    "OpenaiResult": ".openai_result",
-    "OpenaiSearchRequest": ".openai_search_request",
-    "OpenaiSearchRequestFiltersType0": ".openai_search_request_filters_type_0",
-    "OpenaiSearchRequestFiltersType0Type": ".openai_search_request_filters_type_0_type",
-    "OpenaiSearchRequestFiltersType1": ".openai_search_request_filters_type_1",
-    "OpenaiSearchRequestFiltersType1Type": ".openai_search_request_filters_type_1_type",
-    "OpenaiSearchRequestFiltersType2": ".openai_search_request_filters_type_2",
-    "OpenaiSearchRequestFiltersType2FiltersItem": ".openai_search_request_filters_type_2_filters_item",
-    "OpenaiSearchRequestFiltersType2Type": ".openai_search_request_filters_type_2_type",
-    "OpenaiStore": ".openai_store",
-    "OpenaiStoreObject": ".openai_store_object",
-    "OpenaiStoreStatus": ".openai_store_status",
-    "OpenaiUsage": ".openai_usage",
     "PortOrigin": ".port_origin",
     "PortSourceCounts": ".port_source_counts",
     "QueryExplain": ".query_explain",
@@ -761,6 +703,7 @@ _MODULES = {
     "QueryNeighbor": ".query_neighbor",
     "QueryRank": ".query_rank",
     "QueryRequest": ".query_request",
+    "QueryRequestLanguage": ".query_request_language",
     "QueryRequestMode": ".query_request_mode",
     "QueryRequestRetrieversType0Item": ".query_request_retrievers_type_0_item",
     "QueryRequestWeightsType0": ".query_request_weights_type_0",
@@ -774,6 +717,7 @@ _MODULES = {
     "RecallAnswer": ".recall_answer",
     "RecallCitation": ".recall_citation",
     "RecallRequest": ".recall_request",
+    "RecallRequestLanguage": ".recall_request_language",
     "RecallUsage": ".recall_usage",
     "ReindexComparison": ".reindex_comparison",
     "RerankAliasRequest": ".rerank_alias_request",
@@ -962,6 +906,7 @@ __all__ = (
     "AdminKeyState",
     "AdminKeys",
     "AdminNamespace",
+    "AdminNamespaceLanguage",
     "AdminNamespaceLine",
     "AdminNamespaceLineType",
     "AdminNamespaces",
@@ -981,6 +926,7 @@ __all__ = (
     "AdminRateChange",
     "AdminReindex",
     "AdminReindexFailed",
+    "AdminReindexLanguage",
     "AdminReindexUser",
     "AdminReindexing",
     "AdminReindexingStatus",
@@ -1004,10 +950,12 @@ __all__ = (
     "CheckRemoved",
     "CheckReport",
     "CheckSave",
+    "CheckSaveLanguage",
     "CheckSaveMode",
     "CheckSaveRetrieversType0Item",
     "CheckSaveWeightsType0",
     "CheckSaved",
+    "CheckSavedLanguage",
     "CheckSavedList",
     "CheckSavedMode",
     "CheckSavedRetrieversItem",
@@ -1015,6 +963,7 @@ __all__ = (
     "CheckSource",
     "CheckSourceSecrets",
     "CreateNamespace",
+    "CreateNamespaceLanguage",
     "CreateSource",
     "CreateSourceDeletions",
     "CreateSourceSecrets",
@@ -1115,6 +1064,7 @@ __all__ = (
     "MemoryCitedPassage",
     "MemoryContextBlock",
     "MemoryContextQuery",
+    "MemoryContextQueryLanguage",
     "MemoryCreateGrant",
     "MemoryCreateGrantSecrets",
     "MemoryDelete",
@@ -1136,6 +1086,7 @@ __all__ = (
     "MemoryPlane",
     "MemoryPlaneStatus",
     "MemoryQuery",
+    "MemoryQueryLanguage",
     "MemoryQuotas",
     "MemoryReceipt",
     "MemoryReceiptOperation",
@@ -1163,43 +1114,11 @@ __all__ = (
     "ModelsListKind",
     "Namespace",
     "NamespaceCreated",
+    "NamespaceCreatedLanguage",
     "NamespaceDeleted",
     "NamespaceEvent",
+    "NamespaceLanguage",
     "NamespacePage",
-    "OpenAIError",
-    "OpenAIErrorDetail",
-    "OpenaiContent",
-    "OpenaiContentType",
-    "OpenaiEmbedding",
-    "OpenaiEmbeddingObject",
-    "OpenaiEmbeddings",
-    "OpenaiEmbeddingsObject",
-    "OpenaiEmbeddingsRequest",
-    "OpenaiEmbeddingsRequestEncodingFormat",
-    "OpenaiEmbeddingsRequestInputType",
-    "OpenaiFileCounts",
-    "OpenaiFound",
-    "OpenaiFoundObject",
-    "OpenaiModel",
-    "OpenaiModelKindsItem",
-    "OpenaiModelObject",
-    "OpenaiModels",
-    "OpenaiModelsObject",
-    "OpenaiRanking",
-    "OpenaiRankingRanker",
-    "OpenaiResult",
-    "OpenaiSearchRequest",
-    "OpenaiSearchRequestFiltersType0",
-    "OpenaiSearchRequestFiltersType0Type",
-    "OpenaiSearchRequestFiltersType1",
-    "OpenaiSearchRequestFiltersType1Type",
-    "OpenaiSearchRequestFiltersType2",
-    "OpenaiSearchRequestFiltersType2FiltersItem",
-    "OpenaiSearchRequestFiltersType2Type",
-    "OpenaiStore",
-    "OpenaiStoreObject",
-    "OpenaiStoreStatus",
-    "OpenaiUsage",
     "PortOrigin",
     "PortSourceCounts",
     "QueryExplain",
@@ -1207,6 +1126,7 @@ __all__ = (
     "QueryNeighbor",
     "QueryRank",
     "QueryRequest",
+    "QueryRequestLanguage",
     "QueryRequestMode",
     "QueryRequestRetrieversType0Item",
     "QueryRequestWeightsType0",
@@ -1220,6 +1140,7 @@ __all__ = (
     "RecallAnswer",
     "RecallCitation",
     "RecallRequest",
+    "RecallRequestLanguage",
     "RecallUsage",
     "ReindexComparison",
     "RerankAliasRequest",

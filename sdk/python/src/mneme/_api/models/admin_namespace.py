@@ -7,6 +7,11 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
+from ..models.admin_namespace_language import (
+    AdminNamespaceLanguage,
+    check_admin_namespace_language,
+)
+
 if TYPE_CHECKING:
     from ..models.admin_shadow import AdminShadow
 
@@ -22,6 +27,7 @@ class AdminNamespace:
         documents (int):
         chunks (int):
         sparse (bool): whether it has a learned-sparse index
+        language (AdminNamespaceLanguage): that keyword search takes its texts for; auto: each chunk tells its own
         embedding_model (str): model of its vectors
         current (bool): false: its vectors are of other models than the configured ones, and it is to be reindexed
         shadow (AdminShadow | None): what reindexing it has made or kept beside it; null: nothing
@@ -32,6 +38,7 @@ class AdminNamespace:
     documents: int
     chunks: int
     sparse: bool
+    language: AdminNamespaceLanguage
     embedding_model: str
     current: bool
     shadow: AdminShadow | None
@@ -48,6 +55,8 @@ class AdminNamespace:
         chunks = self.chunks
 
         sparse = self.sparse
+
+        language: str = self.language
 
         embedding_model = self.embedding_model
 
@@ -69,6 +78,7 @@ class AdminNamespace:
                 "documents": documents,
                 "chunks": chunks,
                 "sparse": sparse,
+                "language": language,
                 "embedding_model": embedding_model,
                 "current": current,
                 "shadow": shadow,
@@ -90,6 +100,8 @@ class AdminNamespace:
         chunks = d.pop("chunks")
 
         sparse = d.pop("sparse")
+
+        language = check_admin_namespace_language(d.pop("language"))
 
         embedding_model = d.pop("embedding_model")
 
@@ -117,6 +129,7 @@ class AdminNamespace:
             documents=documents,
             chunks=chunks,
             sparse=sparse,
+            language=language,
             embedding_model=embedding_model,
             current=current,
             shadow=shadow,

@@ -5,6 +5,10 @@ from typing import Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 
+from ..models.admin_reindex_language import (
+    AdminReindexLanguage,
+    check_admin_reindex_language,
+)
 from ..types import UNSET, Unset
 
 T = TypeVar("T", bound="AdminReindex")
@@ -20,6 +24,8 @@ class AdminReindex:
         back (bool | Unset): go back to the vectors served before the last swap, with everything written since; force is
             ignored then; default: false
         queries (list[str] | Unset): queries to compare by; none: made from fifty random documents
+        language (AdminReindexLanguage | Unset): language that keyword search takes its texts for from the swap on;
+            auto: each chunk tells its own; left out: as it is
         min_overlap (float | Unset): lowest comparison.overlap that swaps; below it the new vectors are held; default: 0
     """
 
@@ -27,6 +33,7 @@ class AdminReindex:
     hold: bool | Unset = UNSET
     back: bool | Unset = UNSET
     queries: list[str] | Unset = UNSET
+    language: AdminReindexLanguage | Unset = UNSET
     min_overlap: float | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
@@ -39,6 +46,10 @@ class AdminReindex:
         queries: list[str] | Unset = UNSET
         if not isinstance(self.queries, Unset):
             queries = self.queries
+
+        language: str | Unset = UNSET
+        if not isinstance(self.language, Unset):
+            language = self.language
 
         min_overlap = self.min_overlap
 
@@ -53,6 +64,8 @@ class AdminReindex:
             field_dict["back"] = back
         if queries is not UNSET:
             field_dict["queries"] = queries
+        if language is not UNSET:
+            field_dict["language"] = language
         if min_overlap is not UNSET:
             field_dict["min_overlap"] = min_overlap
 
@@ -69,6 +82,13 @@ class AdminReindex:
 
         queries = cast(list[str], d.pop("queries", UNSET))
 
+        _language = d.pop("language", UNSET)
+        language: AdminReindexLanguage | Unset
+        if isinstance(_language, Unset):
+            language = UNSET
+        else:
+            language = check_admin_reindex_language(_language)
+
         min_overlap = d.pop("min_overlap", UNSET)
 
         admin_reindex = cls(
@@ -76,6 +96,7 @@ class AdminReindex:
             hold=hold,
             back=back,
             queries=queries,
+            language=language,
             min_overlap=min_overlap,
         )
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 
+from ..models.check_save_language import CheckSaveLanguage, check_check_save_language
 from ..models.check_save_mode import CheckSaveMode, check_check_save_mode
 from ..models.check_save_retrievers_type_0_item import (
     CheckSaveRetrieversType0Item,
@@ -33,6 +34,7 @@ class CheckSave:
             the namespace has
         mode (CheckSaveMode | Unset): short for retrievers: all, or one
         weights (CheckSaveWeightsType0 | None | Unset): how much each retriever counts, as in a query
+        language (CheckSaveLanguage | Unset): language that keyword search takes the query for, as in a query
         filter_ (Filter | Unset): Conditions on metadata, all of which must hold. A plain value is the same as {"$eq":
             value}. Values compare as text, and an array matches by any of its items. At most 256 conditions, 16 levels
             deep.
@@ -46,6 +48,7 @@ class CheckSave:
     retrievers: list[CheckSaveRetrieversType0Item] | None | Unset = UNSET
     mode: CheckSaveMode | Unset = UNSET
     weights: CheckSaveWeightsType0 | None | Unset = UNSET
+    language: CheckSaveLanguage | Unset = UNSET
     filter_: Filter | Unset = UNSET
     rerank: bool | None | QueryRerank | Unset = UNSET
     min_score: float | None | Unset = UNSET
@@ -88,6 +91,10 @@ class CheckSave:
         else:
             weights = self.weights
 
+        language: str | Unset = UNSET
+        if not isinstance(self.language, Unset):
+            language = self.language
+
         filter_: dict[str, Any] | Unset = UNSET
         if not isinstance(self.filter_, Unset):
             filter_ = self.filter_.to_dict()
@@ -122,6 +129,8 @@ class CheckSave:
             field_dict["mode"] = mode
         if weights is not UNSET:
             field_dict["weights"] = weights
+        if language is not UNSET:
+            field_dict["language"] = language
         if filter_ is not UNSET:
             field_dict["filter"] = filter_
         if rerank is not UNSET:
@@ -201,6 +210,13 @@ class CheckSave:
 
         weights = _parse_weights(d.pop("weights", UNSET))
 
+        _language = d.pop("language", UNSET)
+        language: CheckSaveLanguage | Unset
+        if isinstance(_language, Unset):
+            language = UNSET
+        else:
+            language = check_check_save_language(_language)
+
         _filter_ = d.pop("filter", UNSET)
         filter_: Filter | Unset
         if isinstance(_filter_, Unset):
@@ -241,6 +257,7 @@ class CheckSave:
             retrievers=retrievers,
             mode=mode,
             weights=weights,
+            language=language,
             filter_=filter_,
             rerank=rerank,
             min_score=min_score,

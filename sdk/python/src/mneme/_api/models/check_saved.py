@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
+from ..models.check_saved_language import CheckSavedLanguage, check_check_saved_language
 from ..models.check_saved_mode import CheckSavedMode, check_check_saved_mode
 from ..models.check_saved_retrievers_item import (
     CheckSavedRetrieversItem,
@@ -39,6 +40,7 @@ class CheckSaved:
             has
         mode (CheckSavedMode | Unset): short for retrievers: all, or one
         weights (CheckSavedWeights | Unset): how much each retriever counts, as in a query
+        language (CheckSavedLanguage | Unset): language that keyword search takes the query for, as in a query
         filter_ (Filter | Unset): Conditions on metadata, all of which must hold. A plain value is the same as {"$eq":
             value}. Values compare as text, and an array matches by any of its items. At most 256 conditions, 16 levels
             deep.
@@ -57,6 +59,7 @@ class CheckSaved:
     retrievers: list[CheckSavedRetrieversItem] | Unset = UNSET
     mode: CheckSavedMode | Unset = UNSET
     weights: CheckSavedWeights | Unset = UNSET
+    language: CheckSavedLanguage | Unset = UNSET
     filter_: Filter | Unset = UNSET
     rerank: bool | None | QueryRerankOutput | Unset = UNSET
     min_score: float | Unset = UNSET
@@ -94,6 +97,10 @@ class CheckSaved:
         if not isinstance(self.weights, Unset):
             weights = self.weights.to_dict()
 
+        language: str | Unset = UNSET
+        if not isinstance(self.language, Unset):
+            language = self.language
+
         filter_: dict[str, Any] | Unset = UNSET
         if not isinstance(self.filter_, Unset):
             filter_ = self.filter_.to_dict()
@@ -128,6 +135,8 @@ class CheckSaved:
             field_dict["mode"] = mode
         if weights is not UNSET:
             field_dict["weights"] = weights
+        if language is not UNSET:
+            field_dict["language"] = language
         if filter_ is not UNSET:
             field_dict["filter"] = filter_
         if rerank is not UNSET:
@@ -183,6 +192,13 @@ class CheckSaved:
         else:
             weights = CheckSavedWeights.from_dict(_weights)
 
+        _language = d.pop("language", UNSET)
+        language: CheckSavedLanguage | Unset
+        if isinstance(_language, Unset):
+            language = UNSET
+        else:
+            language = check_check_saved_language(_language)
+
         _filter_ = d.pop("filter", UNSET)
         filter_: Filter | Unset
         if isinstance(_filter_, Unset):
@@ -220,6 +236,7 @@ class CheckSaved:
             retrievers=retrievers,
             mode=mode,
             weights=weights,
+            language=language,
             filter_=filter_,
             rerank=rerank,
             min_score=min_score,

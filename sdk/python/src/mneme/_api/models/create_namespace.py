@@ -5,6 +5,10 @@ from typing import Any, Self, TypeVar
 
 from attrs import define as _attrs_define
 
+from ..models.create_namespace_language import (
+    CreateNamespaceLanguage,
+    check_create_namespace_language,
+)
 from ..types import UNSET, Unset
 
 T = TypeVar("T", bound="CreateNamespace")
@@ -16,15 +20,22 @@ class CreateNamespace:
     Attributes:
         name (str): 1-64 characters of a-z 0-9 _ -, starting with a letter or digit
         sparse (bool | Unset): whether the namespace has a learned-sparse index; default: false
+        language (CreateNamespaceLanguage | Unset): language that keyword search takes its texts and queries for; auto:
+            each chunk and query tells its own; default: auto
     """
 
     name: str
     sparse: bool | Unset = UNSET
+    language: CreateNamespaceLanguage | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
         name = self.name
 
         sparse = self.sparse
+
+        language: str | Unset = UNSET
+        if not isinstance(self.language, Unset):
+            language = self.language
 
         field_dict: dict[str, Any] = {}
 
@@ -35,6 +46,8 @@ class CreateNamespace:
         )
         if sparse is not UNSET:
             field_dict["sparse"] = sparse
+        if language is not UNSET:
+            field_dict["language"] = language
 
         return field_dict
 
@@ -45,9 +58,17 @@ class CreateNamespace:
 
         sparse = d.pop("sparse", UNSET)
 
+        _language = d.pop("language", UNSET)
+        language: CreateNamespaceLanguage | Unset
+        if isinstance(_language, Unset):
+            language = UNSET
+        else:
+            language = check_create_namespace_language(_language)
+
         create_namespace = cls(
             name=name,
             sparse=sparse,
+            language=language,
         )
 
         return create_namespace

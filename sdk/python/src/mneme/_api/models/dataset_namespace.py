@@ -21,12 +21,14 @@ class DatasetNamespace:
     """
     Attributes:
         sparse (bool): whether it has a learned-sparse index
+        language (str | Unset): that keyword search takes its texts for; absent: each tells its own
         models (DatasetModels | Unset):
         created_at (datetime.datetime | Unset):
         updated_at (datetime.datetime | Unset):
     """
 
     sparse: bool
+    language: str | Unset = UNSET
     models: DatasetModels | Unset = UNSET
     created_at: datetime.datetime | Unset = UNSET
     updated_at: datetime.datetime | Unset = UNSET
@@ -34,6 +36,8 @@ class DatasetNamespace:
 
     def to_dict(self) -> dict[str, Any]:
         sparse = self.sparse
+
+        language = self.language
 
         models: dict[str, Any] | Unset = UNSET
         if not isinstance(self.models, Unset):
@@ -54,6 +58,8 @@ class DatasetNamespace:
                 "sparse": sparse,
             }
         )
+        if language is not UNSET:
+            field_dict["language"] = language
         if models is not UNSET:
             field_dict["models"] = models
         if created_at is not UNSET:
@@ -69,6 +75,8 @@ class DatasetNamespace:
 
         d = dict(src_dict)
         sparse = d.pop("sparse")
+
+        language = d.pop("language", UNSET)
 
         _models = d.pop("models", UNSET)
         models: DatasetModels | Unset
@@ -93,6 +101,7 @@ class DatasetNamespace:
 
         dataset_namespace = cls(
             sparse=sparse,
+            language=language,
             models=models,
             created_at=created_at,
             updated_at=updated_at,

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
+from ..types import UNSET, Unset
+
 if TYPE_CHECKING:
     from ..models.written_document import WrittenDocument
 
@@ -23,6 +25,8 @@ class DocumentWritten:
         unchanged (int): documents that were stored already, as they are
         chunks (int): chunks of all documents of the call
         documents (list[WrittenDocument]): one for each document, in the order of the call
+        searchable (bool | Unset): whether every index has the documents; false: one takes them in the background; not
+            in an operation's result
     """
 
     namespace: str
@@ -31,6 +35,7 @@ class DocumentWritten:
     unchanged: int
     chunks: int
     documents: list[WrittenDocument]
+    searchable: bool | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -49,6 +54,8 @@ class DocumentWritten:
             documents_item = documents_item_data.to_dict()
             documents.append(documents_item)
 
+        searchable = self.searchable
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -61,6 +68,8 @@ class DocumentWritten:
                 "documents": documents,
             }
         )
+        if searchable is not UNSET:
+            field_dict["searchable"] = searchable
 
         return field_dict
 
@@ -86,6 +95,8 @@ class DocumentWritten:
 
             documents.append(documents_item)
 
+        searchable = d.pop("searchable", UNSET)
+
         document_written = cls(
             namespace=namespace,
             sparse=sparse,
@@ -93,6 +104,7 @@ class DocumentWritten:
             unchanged=unchanged,
             chunks=chunks,
             documents=documents,
+            searchable=searchable,
         )
 
         document_written.additional_properties = d

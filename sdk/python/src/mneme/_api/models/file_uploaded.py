@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
+from ..types import UNSET, Unset
+
 if TYPE_CHECKING:
     from ..models.file import File
 
@@ -23,6 +25,8 @@ class FileUploaded:
         chunks (int): chunks of all documents of the call
         failed (int): files that could not be read
         files (list[File]): one for each file, in the order of the call
+        searchable (bool | Unset): whether every index has the documents; false: one takes them in the background; not
+            with dry_run
     """
 
     namespace: str
@@ -31,6 +35,7 @@ class FileUploaded:
     chunks: int
     failed: int
     files: list[File]
+    searchable: bool | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -49,6 +54,8 @@ class FileUploaded:
             files_item = files_item_data.to_dict()
             files.append(files_item)
 
+        searchable = self.searchable
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -61,6 +68,8 @@ class FileUploaded:
                 "files": files,
             }
         )
+        if searchable is not UNSET:
+            field_dict["searchable"] = searchable
 
         return field_dict
 
@@ -86,6 +95,8 @@ class FileUploaded:
 
             files.append(files_item)
 
+        searchable = d.pop("searchable", UNSET)
+
         file_uploaded = cls(
             namespace=namespace,
             written=written,
@@ -93,6 +104,7 @@ class FileUploaded:
             chunks=chunks,
             failed=failed,
             files=files,
+            searchable=searchable,
         )
 
         file_uploaded.additional_properties = d

@@ -5,6 +5,10 @@ from typing import Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 
+from ..models.memory_context_query_language import (
+    MemoryContextQueryLanguage,
+    check_memory_context_query_language,
+)
 from ..types import UNSET, Unset
 
 T = TypeVar("T", bound="MemoryContextQuery")
@@ -20,6 +24,8 @@ class MemoryContextQuery:
         limit (int | None | Unset): how many memories at most; default: 20
         passages (int | None | Unset): how many passages of documents at most, from the namespace that the key names; a
             key that names none gets none; default: 5
+        language (MemoryContextQueryLanguage | Unset): language that keyword search takes the query for; auto: it tells;
+            default: auto
         container_tag (str | Unset): 1-128 characters of A-Z a-z 0-9 . _ : -
         created_after (int | Unset): Unix milliseconds; only memories created after it
         created_before (int | Unset): Unix milliseconds; only memories created before it
@@ -30,6 +36,7 @@ class MemoryContextQuery:
     max_tokens: int | None | Unset = UNSET
     limit: int | None | Unset = UNSET
     passages: int | None | Unset = UNSET
+    language: MemoryContextQueryLanguage | Unset = UNSET
     container_tag: str | Unset = UNSET
     created_after: int | Unset = UNSET
     created_before: int | Unset = UNSET
@@ -57,6 +64,10 @@ class MemoryContextQuery:
         else:
             passages = self.passages
 
+        language: str | Unset = UNSET
+        if not isinstance(self.language, Unset):
+            language = self.language
+
         container_tag = self.container_tag
 
         created_after = self.created_after
@@ -77,6 +88,8 @@ class MemoryContextQuery:
             field_dict["limit"] = limit
         if passages is not UNSET:
             field_dict["passages"] = passages
+        if language is not UNSET:
+            field_dict["language"] = language
         if container_tag is not UNSET:
             field_dict["containerTag"] = container_tag
         if created_after is not UNSET:
@@ -120,6 +133,13 @@ class MemoryContextQuery:
 
         passages = _parse_passages(d.pop("passages", UNSET))
 
+        _language = d.pop("language", UNSET)
+        language: MemoryContextQueryLanguage | Unset
+        if isinstance(_language, Unset):
+            language = UNSET
+        else:
+            language = check_memory_context_query_language(_language)
+
         container_tag = d.pop("containerTag", UNSET)
 
         created_after = d.pop("createdAfter", UNSET)
@@ -132,6 +152,7 @@ class MemoryContextQuery:
             max_tokens=max_tokens,
             limit=limit,
             passages=passages,
+            language=language,
             container_tag=container_tag,
             created_after=created_after,
             created_before=created_before,

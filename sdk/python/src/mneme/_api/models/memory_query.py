@@ -5,6 +5,10 @@ from typing import Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 
+from ..models.memory_query_language import (
+    MemoryQueryLanguage,
+    check_memory_query_language,
+)
 from ..types import UNSET, Unset
 
 T = TypeVar("T", bound="MemoryQuery")
@@ -17,6 +21,8 @@ class MemoryQuery:
         end_user_id (str): 1-128 characters of A-Z a-z 0-9 @ . _ -, and neither . nor ..
         query (str): the question
         limit (int | None | Unset): how many at most; default: 10
+        language (MemoryQueryLanguage | Unset): language that keyword search takes the query for; auto: it tells;
+            default: auto
         container_tag (str | Unset): 1-128 characters of A-Z a-z 0-9 . _ : -
         created_after (int | Unset): Unix milliseconds; only memories created after it
         created_before (int | Unset): Unix milliseconds; only memories created before it
@@ -25,6 +31,7 @@ class MemoryQuery:
     end_user_id: str
     query: str
     limit: int | None | Unset = UNSET
+    language: MemoryQueryLanguage | Unset = UNSET
     container_tag: str | Unset = UNSET
     created_after: int | Unset = UNSET
     created_before: int | Unset = UNSET
@@ -39,6 +46,10 @@ class MemoryQuery:
             limit = UNSET
         else:
             limit = self.limit
+
+        language: str | Unset = UNSET
+        if not isinstance(self.language, Unset):
+            language = self.language
 
         container_tag = self.container_tag
 
@@ -56,6 +67,8 @@ class MemoryQuery:
         )
         if limit is not UNSET:
             field_dict["limit"] = limit
+        if language is not UNSET:
+            field_dict["language"] = language
         if container_tag is not UNSET:
             field_dict["containerTag"] = container_tag
         if created_after is not UNSET:
@@ -81,6 +94,13 @@ class MemoryQuery:
 
         limit = _parse_limit(d.pop("limit", UNSET))
 
+        _language = d.pop("language", UNSET)
+        language: MemoryQueryLanguage | Unset
+        if isinstance(_language, Unset):
+            language = UNSET
+        else:
+            language = check_memory_query_language(_language)
+
         container_tag = d.pop("containerTag", UNSET)
 
         created_after = d.pop("createdAfter", UNSET)
@@ -91,6 +111,7 @@ class MemoryQuery:
             end_user_id=end_user_id,
             query=query,
             limit=limit,
+            language=language,
             container_tag=container_tag,
             created_after=created_after,
             created_before=created_before,

@@ -7,6 +7,8 @@ from typing import Any, Self, TypeVar, cast
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
+from ..models.namespace_language import NamespaceLanguage, check_namespace_language
+
 T = TypeVar("T", bound="Namespace")
 
 
@@ -16,6 +18,7 @@ class Namespace:
     Attributes:
         name (str): 1-64 characters of a-z 0-9 _ -, starting with a letter or digit
         sparse (bool): whether it has a learned-sparse index
+        language (NamespaceLanguage): that keyword search takes its texts for; auto: each chunk and query tells its own
         documents (int):
         chunks (int):
         bytes_ (int): UTF-8 bytes of the documents' texts
@@ -28,6 +31,7 @@ class Namespace:
 
     name: str
     sparse: bool
+    language: NamespaceLanguage
     documents: int
     chunks: int
     bytes_: int
@@ -42,6 +46,8 @@ class Namespace:
         name = self.name
 
         sparse = self.sparse
+
+        language: str = self.language
 
         documents = self.documents
 
@@ -66,6 +72,7 @@ class Namespace:
             {
                 "name": name,
                 "sparse": sparse,
+                "language": language,
                 "documents": documents,
                 "chunks": chunks,
                 "bytes": bytes_,
@@ -85,6 +92,8 @@ class Namespace:
         name = d.pop("name")
 
         sparse = d.pop("sparse")
+
+        language = check_namespace_language(d.pop("language"))
 
         documents = d.pop("documents")
 
@@ -110,6 +119,7 @@ class Namespace:
         namespace = cls(
             name=name,
             sparse=sparse,
+            language=language,
             documents=documents,
             chunks=chunks,
             bytes_=bytes_,

@@ -6,6 +6,11 @@ from typing import Any, Self, TypeVar
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
+from ..models.namespace_created_language import (
+    NamespaceCreatedLanguage,
+    check_namespace_created_language,
+)
+
 T = TypeVar("T", bound="NamespaceCreated")
 
 
@@ -15,10 +20,12 @@ class NamespaceCreated:
     Attributes:
         name (str): 1-64 characters of a-z 0-9 _ -, starting with a letter or digit
         sparse (bool):
+        language (NamespaceCreatedLanguage):
     """
 
     name: str
     sparse: bool
+    language: NamespaceCreatedLanguage
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -26,12 +33,15 @@ class NamespaceCreated:
 
         sparse = self.sparse
 
+        language: str = self.language
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
             {
                 "name": name,
                 "sparse": sparse,
+                "language": language,
             }
         )
 
@@ -44,9 +54,12 @@ class NamespaceCreated:
 
         sparse = d.pop("sparse")
 
+        language = check_namespace_created_language(d.pop("language"))
+
         namespace_created = cls(
             name=name,
             sparse=sparse,
+            language=language,
         )
 
         namespace_created.additional_properties = d

@@ -5,6 +5,10 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 
+from ..models.query_request_language import (
+    QueryRequestLanguage,
+    check_query_request_language,
+)
 from ..models.query_request_mode import QueryRequestMode, check_query_request_mode
 from ..models.query_request_retrievers_type_0_item import (
     QueryRequestRetrieversType0Item,
@@ -32,6 +36,8 @@ class QueryRequest:
         mode (QueryRequestMode | Unset): short for retrievers: all, or one
         weights (None | QueryRequestWeightsType0 | Unset): how much each retriever counts in the fusion; those not named
             keep the configured weight, and one of weight 0 is not asked
+        language (QueryRequestLanguage | Unset): language that keyword search takes the query for; auto: it tells;
+            default: that of the namespace
         filter_ (Filter | Unset): Conditions on metadata, all of which must hold. A plain value is the same as {"$eq":
             value}. Values compare as text, and an array matches by any of its items. At most 256 conditions, 16 levels
             deep.
@@ -52,6 +58,7 @@ class QueryRequest:
     retrievers: list[QueryRequestRetrieversType0Item] | None | Unset = UNSET
     mode: QueryRequestMode | Unset = UNSET
     weights: None | QueryRequestWeightsType0 | Unset = UNSET
+    language: QueryRequestLanguage | Unset = UNSET
     filter_: Filter | Unset = UNSET
     rerank: bool | None | QueryRerank | Unset = UNSET
     min_score: float | None | Unset = UNSET
@@ -97,6 +104,10 @@ class QueryRequest:
             weights = self.weights.to_dict()
         else:
             weights = self.weights
+
+        language: str | Unset = UNSET
+        if not isinstance(self.language, Unset):
+            language = self.language
 
         filter_: dict[str, Any] | Unset = UNSET
         if not isinstance(self.filter_, Unset):
@@ -167,6 +178,8 @@ class QueryRequest:
             field_dict["mode"] = mode
         if weights is not UNSET:
             field_dict["weights"] = weights
+        if language is not UNSET:
+            field_dict["language"] = language
         if filter_ is not UNSET:
             field_dict["filter"] = filter_
         if rerank is not UNSET:
@@ -255,6 +268,13 @@ class QueryRequest:
             return cast(None | QueryRequestWeightsType0 | Unset, data)
 
         weights = _parse_weights(d.pop("weights", UNSET))
+
+        _language = d.pop("language", UNSET)
+        language: QueryRequestLanguage | Unset
+        if isinstance(_language, Unset):
+            language = UNSET
+        else:
+            language = check_query_request_language(_language)
 
         _filter_ = d.pop("filter", UNSET)
         filter_: Filter | Unset
@@ -351,6 +371,7 @@ class QueryRequest:
             retrievers=retrievers,
             mode=mode,
             weights=weights,
+            language=language,
             filter_=filter_,
             rerank=rerank,
             min_score=min_score,

@@ -5,6 +5,10 @@ from typing import Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 
+from ..models.recall_request_language import (
+    RecallRequestLanguage,
+    check_recall_request_language,
+)
 from ..types import UNSET, Unset
 
 T = TypeVar("T", bound="RecallRequest")
@@ -18,6 +22,8 @@ class RecallRequest:
         query (str): the question
         limit (int | None | Unset): how many memories to use at most; default: 8
         max_answer_tokens (int | None | Unset): how long the answer may be; default: 400
+        language (RecallRequestLanguage | Unset): language that keyword search takes the query for; auto: it tells;
+            default: auto
         container_tag (str | Unset): 1-128 characters of A-Z a-z 0-9 . _ : -
         created_after (int | Unset): Unix milliseconds; only memories created after it
         created_before (int | Unset): Unix milliseconds; only memories created before it
@@ -27,6 +33,7 @@ class RecallRequest:
     query: str
     limit: int | None | Unset = UNSET
     max_answer_tokens: int | None | Unset = UNSET
+    language: RecallRequestLanguage | Unset = UNSET
     container_tag: str | Unset = UNSET
     created_after: int | Unset = UNSET
     created_before: int | Unset = UNSET
@@ -48,6 +55,10 @@ class RecallRequest:
         else:
             max_answer_tokens = self.max_answer_tokens
 
+        language: str | Unset = UNSET
+        if not isinstance(self.language, Unset):
+            language = self.language
+
         container_tag = self.container_tag
 
         created_after = self.created_after
@@ -66,6 +77,8 @@ class RecallRequest:
             field_dict["limit"] = limit
         if max_answer_tokens is not UNSET:
             field_dict["maxAnswerTokens"] = max_answer_tokens
+        if language is not UNSET:
+            field_dict["language"] = language
         if container_tag is not UNSET:
             field_dict["containerTag"] = container_tag
         if created_after is not UNSET:
@@ -100,6 +113,13 @@ class RecallRequest:
 
         max_answer_tokens = _parse_max_answer_tokens(d.pop("maxAnswerTokens", UNSET))
 
+        _language = d.pop("language", UNSET)
+        language: RecallRequestLanguage | Unset
+        if isinstance(_language, Unset):
+            language = UNSET
+        else:
+            language = check_recall_request_language(_language)
+
         container_tag = d.pop("containerTag", UNSET)
 
         created_after = d.pop("createdAfter", UNSET)
@@ -111,6 +131,7 @@ class RecallRequest:
             query=query,
             limit=limit,
             max_answer_tokens=max_answer_tokens,
+            language=language,
             container_tag=container_tag,
             created_after=created_after,
             created_before=created_before,

@@ -15,6 +15,7 @@ def _get_kwargs(
     *,
     limit: int | Unset = 100,
     cursor: str | Unset = UNSET,
+    prefix: str | Unset = UNSET,
     x_request_id: str | Unset = UNSET,
     x_timeout_ms: int | Unset = UNSET,
 ) -> dict[str, Any]:
@@ -30,6 +31,8 @@ def _get_kwargs(
     params["limit"] = limit
 
     params["cursor"] = cursor
+
+    params["prefix"] = prefix
 
     params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
 
@@ -76,6 +79,7 @@ def sync_detailed(
     client: AuthenticatedClient,
     limit: int | Unset = 100,
     cursor: str | Unset = UNSET,
+    prefix: str | Unset = UNSET,
     x_request_id: str | Unset = UNSET,
     x_timeout_ms: int | Unset = UNSET,
 ) -> Response[AdminNamespaces]:
@@ -87,6 +91,7 @@ def sync_detailed(
         org (str):
         limit (int | Unset):  Default: 100.
         cursor (str | Unset):
+        prefix (str | Unset):
         x_request_id (str | Unset):
         x_timeout_ms (int | Unset):
 
@@ -102,6 +107,7 @@ def sync_detailed(
         org=org,
         limit=limit,
         cursor=cursor,
+        prefix=prefix,
         x_request_id=x_request_id,
         x_timeout_ms=x_timeout_ms,
     )
@@ -119,6 +125,7 @@ def sync(
     client: AuthenticatedClient,
     limit: int | Unset = 100,
     cursor: str | Unset = UNSET,
+    prefix: str | Unset = UNSET,
     x_request_id: str | Unset = UNSET,
     x_timeout_ms: int | Unset = UNSET,
 ) -> AdminNamespaces | None:
@@ -130,6 +137,7 @@ def sync(
         org (str):
         limit (int | Unset):  Default: 100.
         cursor (str | Unset):
+        prefix (str | Unset):
         x_request_id (str | Unset):
         x_timeout_ms (int | Unset):
 
@@ -146,6 +154,7 @@ def sync(
         client=client,
         limit=limit,
         cursor=cursor,
+        prefix=prefix,
         x_request_id=x_request_id,
         x_timeout_ms=x_timeout_ms,
     ).parsed
@@ -157,6 +166,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient,
     limit: int | Unset = 100,
     cursor: str | Unset = UNSET,
+    prefix: str | Unset = UNSET,
     x_request_id: str | Unset = UNSET,
     x_timeout_ms: int | Unset = UNSET,
 ) -> Response[AdminNamespaces]:
@@ -168,6 +178,7 @@ async def asyncio_detailed(
         org (str):
         limit (int | Unset):  Default: 100.
         cursor (str | Unset):
+        prefix (str | Unset):
         x_request_id (str | Unset):
         x_timeout_ms (int | Unset):
 
@@ -183,6 +194,7 @@ async def asyncio_detailed(
         org=org,
         limit=limit,
         cursor=cursor,
+        prefix=prefix,
         x_request_id=x_request_id,
         x_timeout_ms=x_timeout_ms,
     )
@@ -198,6 +210,7 @@ async def asyncio(
     client: AuthenticatedClient,
     limit: int | Unset = 100,
     cursor: str | Unset = UNSET,
+    prefix: str | Unset = UNSET,
     x_request_id: str | Unset = UNSET,
     x_timeout_ms: int | Unset = UNSET,
 ) -> AdminNamespaces | None:
@@ -209,6 +222,7 @@ async def asyncio(
         org (str):
         limit (int | Unset):  Default: 100.
         cursor (str | Unset):
+        prefix (str | Unset):
         x_request_id (str | Unset):
         x_timeout_ms (int | Unset):
 
@@ -226,6 +240,7 @@ async def asyncio(
             client=client,
             limit=limit,
             cursor=cursor,
+            prefix=prefix,
             x_request_id=x_request_id,
             x_timeout_ms=x_timeout_ms,
         )

@@ -87,7 +87,8 @@ def sync_detailed(
     """Write up to 100 documents, all or nothing
 
      Writing an id replaces the document. 200 means durable and searchable. Prefer: respond-async answers
-    202 with an operation.
+    202 with an operation; Prefer: searchable=soon answers 200 before a remote index has taken the
+    documents, for which the next query waits.
 
     Rate class: `write`.
 
@@ -133,7 +134,8 @@ def sync(
     """Write up to 100 documents, all or nothing
 
      Writing an id replaces the document. 200 means durable and searchable. Prefer: respond-async answers
-    202 with an operation.
+    202 with an operation; Prefer: searchable=soon answers 200 before a remote index has taken the
+    documents, for which the next query waits.
 
     Rate class: `write`.
 
@@ -174,7 +176,8 @@ async def asyncio_detailed(
     """Write up to 100 documents, all or nothing
 
      Writing an id replaces the document. 200 means durable and searchable. Prefer: respond-async answers
-    202 with an operation.
+    202 with an operation; Prefer: searchable=soon answers 200 before a remote index has taken the
+    documents, for which the next query waits.
 
     Rate class: `write`.
 
@@ -218,7 +221,8 @@ async def asyncio(
     """Write up to 100 documents, all or nothing
 
      Writing an id replaces the document. 200 means durable and searchable. Prefer: respond-async answers
-    202 with an operation.
+    202 with an operation; Prefer: searchable=soon answers 200 before a remote index has taken the
+    documents, for which the next query waits.
 
     Rate class: `write`.
 

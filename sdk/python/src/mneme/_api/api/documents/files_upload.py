@@ -99,7 +99,8 @@ def sync_detailed(
     several for a long one. What a file is its content says; GET /formats lists what is read. A file
     that cannot be read is named with the reason, and the others are written, all or nothing. A file of
     a name that was uploaded before replaces its documents. The bytes are not kept. Prefer: respond-
-    async answers 202 with an operation once the text is read.
+    async answers 202 with an operation once the text is read; Prefer: searchable=soon answers 200
+    before a remote index has taken the documents, for which the next query waits.
 
     Rate class: `write`.
 
@@ -151,7 +152,8 @@ def sync(
     several for a long one. What a file is its content says; GET /formats lists what is read. A file
     that cannot be read is named with the reason, and the others are written, all or nothing. A file of
     a name that was uploaded before replaces its documents. The bytes are not kept. Prefer: respond-
-    async answers 202 with an operation once the text is read.
+    async answers 202 with an operation once the text is read; Prefer: searchable=soon answers 200
+    before a remote index has taken the documents, for which the next query waits.
 
     Rate class: `write`.
 
@@ -198,7 +200,8 @@ async def asyncio_detailed(
     several for a long one. What a file is its content says; GET /formats lists what is read. A file
     that cannot be read is named with the reason, and the others are written, all or nothing. A file of
     a name that was uploaded before replaces its documents. The bytes are not kept. Prefer: respond-
-    async answers 202 with an operation once the text is read.
+    async answers 202 with an operation once the text is read; Prefer: searchable=soon answers 200
+    before a remote index has taken the documents, for which the next query waits.
 
     Rate class: `write`.
 
@@ -248,7 +251,8 @@ async def asyncio(
     several for a long one. What a file is its content says; GET /formats lists what is read. A file
     that cannot be read is named with the reason, and the others are written, all or nothing. A file of
     a name that was uploaded before replaces its documents. The bytes are not kept. Prefer: respond-
-    async answers 202 with an operation once the text is read.
+    async answers 202 with an operation once the text is read; Prefer: searchable=soon answers 200
+    before a remote index has taken the documents, for which the next query waits.
 
     Rate class: `write`.
 

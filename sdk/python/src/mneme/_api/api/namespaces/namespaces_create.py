@@ -70,7 +70,8 @@ def sync_detailed(
 ) -> Response[NamespaceCreated]:
     """Create a namespace
 
-     Needed only for a namespace with a sparse index; otherwise the first write creates it. Idempotent.
+     Needed only for a namespace with a sparse index or of one language; otherwise the first write
+    creates it. Idempotent.
 
     Rate class: `write`.
 
@@ -109,7 +110,8 @@ def sync(
 ) -> NamespaceCreated | None:
     """Create a namespace
 
-     Needed only for a namespace with a sparse index; otherwise the first write creates it. Idempotent.
+     Needed only for a namespace with a sparse index or of one language; otherwise the first write
+    creates it. Idempotent.
 
     Rate class: `write`.
 
@@ -143,7 +145,8 @@ async def asyncio_detailed(
 ) -> Response[NamespaceCreated]:
     """Create a namespace
 
-     Needed only for a namespace with a sparse index; otherwise the first write creates it. Idempotent.
+     Needed only for a namespace with a sparse index or of one language; otherwise the first write
+    creates it. Idempotent.
 
     Rate class: `write`.
 
@@ -180,7 +183,8 @@ async def asyncio(
 ) -> NamespaceCreated | None:
     """Create a namespace
 
-     Needed only for a namespace with a sparse index; otherwise the first write creates it. Idempotent.
+     Needed only for a namespace with a sparse index or of one language; otherwise the first write
+    creates it. Idempotent.
 
     Rate class: `write`.
 

@@ -1,0 +1,358 @@
+package embedded
+
+import (
+	"context"
+	"math"
+
+	"github.com/mnemehq/mneme/core/simd"
+)
+
+// A large segment's coarse codes stand in cells of chunks whose vectors are alike (an inverted file: Jégou, Douze and
+// Schmid, PAMI 2011, section 4), and a search reads the cells that promise most. Cells are small: a tenth of all rows
+// in cells of 24 has more of what is looked for than a fifth in cells of 512, and to compare a query with a cell's mean
+// costs what a row costs, since the mean has a coarse code, too. Cells are found by k-means in two levels, groups and
+// the cells of each group, so that a chunk is compared with the groups and with the cells of the nearest ones only.
+// All starts from evenly spread rows: the same rows give the same cells.
+const (
+	cellsLeast  = 1 << 15 // chunks of a segment that has cells
+	cellChunks  = 24      // chunks of a cell, in the mean
+	groupSample = 64      // rows a group that groups are found with
+	cellSample  = 12      // rows a cell that cells are found with
+	meansRounds = 5       // of k-means
+	nearGroups  = 3       // groups whose cells a chunk is compared with
+)
+
+// means are vectors as int8 codes with what makes nearness of their products: |v-m|² = |v|² - 2(v·m - |m|²/2).
+type means struct {
+	dim  int
+	code []int8
+	step []float32
+	half []float32 // |m|²/2
+}
+
+func newMeans(n, dim int) *means {
+	return &means{dim, make([]int8, n*dim), make([]float32, n), make([]float32, n)}
+}
+
+// set makes the i-th mean that of a sum of n rows, which it divides.
+func (m *means) set(k simd.Kernels, i, n int, sum []float32) {
+	var square float64
+	for j := range sum {
+		sum[j] /= float32(n)
+		square += float64(sum[j]) * float64(sum[j])
+	}
+	m.step[i] = k.QuantizeInt8(m.code[i*m.dim:(i+1)*m.dim], sum)
+	m.half[i] = clampCoarse(square / 2)
+}
+
+// nearness of means from.. to a row, into out.
+func (m *means) nearness(k simd.Kernels, q simd.Query, step float32, from int, out []float32, dots []int32) {
+	dots = dots[:len(out)]
+	k.DotRows(dots, q, m.code[from*m.dim:], m.dim)
+	for i, d := range dots {
+		out[i] = float32(d)*step*m.step[from+i] - m.half[from+i]
+	}
+}
+
+// find is k-means (Lloyd) over rows, for the means from..to.
+func (m *means) find(k simd.Kernels, rows vectorRows, which []uint32, from, to int) {
+	n := to - from
+	dots, near := make([]int32, n), make([]float32, n)
+	sums, counts := make([]float32, n*m.dim), make([]int, n)
+	for i := range n {
+		code, step := rows.at(int(which[i*len(which)/n]))
+		sum := sums[i*m.dim : (i+1)*m.dim]
+		addRow(sum, code, step)
+		m.set(k, from+i, 1, sum)
+	}
+	for range meansRounds {
+		clear(sums)
+		clear(counts)
+		for _, row := range which {
+			code, step := rows.at(int(row))
+			m.nearness(k, simd.PrepareQuery(code), step, from, near, dots)
+			best := greatest(near)
+			addRow(sums[best*m.dim:(best+1)*m.dim], code, step)
+			counts[best]++
+		}
+		for i, n := range counts {
+			if n > 0 {
+				m.set(k, from+i, n, sums[i*m.dim:(i+1)*m.dim])
+			}
+		}
+	}
+}
+
+func addRow(sum []float32, code []int8, step float32) {
+	for i, c := range code[:len(sum)] {
+		sum[i] += step * float32(c)
+	}
+}
+
+func greatest(v []float32) int {
+	at := 0
+	for i, x := range v {
+		if x > v[at] {
+			at = i
+		}
+	}
+	return at
+}
+
+// cells are where the rows of a segment stand.
+type cells struct {
+	end  []uint32 // per cell: the end of its rows
+	rows []uint32 // ordinals, cell by cell, rising in each
+}
+
+// findCells puts rows into cells; nil: hardly one has a vector.
+func findCells(ctx context.Context, k simd.Kernels, rows vectorRows) (*cells, error) {
+	groups := max(int(math.Sqrt(float64(rows.n)/cellChunks)), 1)
+	sample := rows.spread(groups * groupSample)
+	if len(sample) < groups {
+		return nil, nil
+	}
+	top := newMeans(groups, rows.dim)
+	top.find(k, rows, sample, 0, groups)
+	members := make([][]uint32, groups)
+	near, dots := make([]float32, groups), make([]int32, groups)
+	for i := range rows.n {
+		if i%scanRows == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if code, step := rows.at(i); step != 0 {
+			top.nearness(k, simd.PrepareQuery(code), step, 0, near, dots)
+			g := greatest(near)
+			members[g] = append(members[g], uint32(i))
+		}
+	}
+	ends := make([]int, groups) // per group: the end of its cells
+	n := 0
+	for g, m := range members {
+		n += (len(m) + cellChunks - 1) / cellChunks
+		ends[g] = n
+	}
+	low, from := newMeans(n, rows.dim), 0
+	for g, m := range members {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		to := ends[g]
+		if to > from {
+			every := max(len(m)/((to-from)*cellSample), 1)
+			some := m[:0:0]
+			for i := 0; i < len(m); i += every {
+				some = append(some, m[i])
+			}
+			low.find(k, rows, some, from, to)
+		}
+		members[g], from = nil, to
+	}
+	return assignCells(ctx, k, rows, top, low, ends)
+}
+
+// assignCells puts each row into the nearest cell of the nearest groups.
+func assignCells(ctx context.Context, k simd.Kernels, rows vectorRows, top, low *means, ends []int) (*cells, error) {
+	of, counts := make([]uint32, rows.n), make([]uint32, len(low.step))
+	near, close := make([]float32, len(ends)), make([]float32, len(low.step))
+	dots := make([]int32, max(len(near), len(close)))
+	for i := range of {
+		if i%scanRows == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		code, step := rows.at(i)
+		best, nearest := 0, float32(math.Inf(-1)) // a row without a vector stays in the first cell, where nothing finds it
+		if step != 0 {
+			q := simd.PrepareQuery(code)
+			top.nearness(k, q, step, 0, near, dots)
+			for range min(nearGroups, len(near)) {
+				g := greatest(near)
+				near[g] = float32(math.Inf(-1))
+				from := 0
+				if g > 0 {
+					from = ends[g-1]
+				}
+				if from == ends[g] {
+					continue
+				}
+				part := close[:ends[g]-from]
+				low.nearness(k, q, step, from, part, dots)
+				if c := greatest(part); part[c] > nearest {
+					best, nearest = from+c, part[c]
+				}
+			}
+		}
+		of[i] = uint32(best)
+		counts[best]++
+	}
+	c := &cells{make([]uint32, len(counts)), make([]uint32, rows.n)}
+	next := make([]uint32, len(counts))
+	var end uint32
+	for i, n := range counts {
+		next[i] = end
+		end += n
+		c.end[i] = end
+	}
+	for i, cell := range of {
+		c.rows[next[cell]] = uint32(i)
+		next[cell]++
+	}
+	return c, nil
+}
+
+// cellSpread is how much of a cell's spread (the root of the mean square of what its rows differ by from their mean) counts
+// beside its mean's product with a query: the more they differ, the further the best of them lies from the mean. Between
+// .08 and .15 the same share of cells holds as many of the best of real vectors; without, up to .02 less.
+const cellSpread = .1
+
+// write writes the sections of cells. Their means are coded as rows are, and spread is part of the bias.
+func (c *cells) write(k simd.Kernels, w *imageWriter, rows vectorRows, e *coarseEncoder) {
+	sum, code := make([]float32, rows.dim), make([]int8, rows.dim)
+	terms := make([]float32, 0, 2*len(c.end))
+	w.begin(secCellCode)
+	var from uint32
+	for _, end := range c.end {
+		clear(sum)
+		var squares, square float64
+		n := 0
+		for _, row := range c.rows[from:end] {
+			code, step := rows.at(int(row))
+			if step == 0 {
+				continue
+			}
+			addRow(sum, code, step)
+			for _, v := range code {
+				squares += float64(step*float32(v)) * float64(step*float32(v))
+			}
+			n++
+		}
+		from = end
+		for i := range sum {
+			sum[i] /= float32(max(n, 1))
+			square += float64(sum[i]) * float64(sum[i])
+		}
+		spread := math.Sqrt(max(squares/float64(max(n, 1))-square, 0))
+		row, scale, bias := e.encode(code, k.QuantizeInt8(code, sum))
+		_, _ = w.Write(row) // w keeps the error
+		terms = append(terms, scale, clampCell(float64(bias)+cellSpread*spread))
+	}
+	w.section(secCellTerm, raw(terms))
+	w.section(secCellEnd, raw(c.end))
+	w.section(secCellRow, raw(c.rows))
+}
+
+// clampCell is clampCoarse but for a cell without a vector, which is read last.
+func clampCell(v float64) float32 {
+	if math.IsInf(v, -1) {
+		return float32(v)
+	}
+	return clampCoarse(v)
+}
+
+// rowsRead is how many rows of a segment a search reads that wants the best k. In a larger segment a smaller share holds
+// the nearest; the more are wanted, the further away the last of them lies. The figures are those of real vectors
+// (BenchmarkLarge).
+func rowsRead(chunks, k int) int {
+	share := readShare * math.Pow(float64(chunks)/(1<<20), -.3) * math.Pow(float64(max(k, 10))/10, .15)
+	return min(int(math.Ceil(share*float64(chunks))), chunks)
+}
+
+// readShare is the share of a segment of a million chunks that a search for its ten best reads.
+const readShare = .1
+
+// cellRanks are ranks of a segment's cells, coarse enough for a sum of rows by rank: the higher, the more a cell promises.
+const cellRanks = 1 << 10
+
+// rankCells gives each cell of a segment its rank.
+func (x *Index) rankCells(near coarseQuery, seg *segment, dots []int32) []uint16 {
+	n, width := len(seg.cellEnd), simd.NibbleBytes(seg.dim)
+	scores := make([]float32, n)
+	low, high := float32(math.MaxFloat32), float32(-math.MaxFloat32)
+	for from := 0; from < n; from += scanRows {
+		part := dots[:min(scanRows, n-from)]
+		x.kernels.DotNibbles(part, near.codes, seg.cellCode[from*width:], width)
+		for i, d := range part {
+			score := near.score(d, seg.cellTerm[2*(from+i):])
+			scores[from+i] = score
+			if score >= -math.MaxFloat32 { // has a vector
+				low, high = min(low, score), max(high, score)
+			}
+		}
+	}
+	ranks := make([]uint16, n)
+	unit := float32(cellRanks-1) / max(high-low, math.SmallestNonzeroFloat32)
+	for i, score := range scores {
+		ranks[i] = uint16(min(max((score-low)*unit, 0), cellRanks-1))
+	}
+	return ranks
+}
+
+// scanCells offers the rows of the cells of a segment that promise most.
+func (x *Index) scanCells(ctx context.Context, coarse *selection, near coarseQuery, seg *segment, at uint32, set bitset,
+	limit int, filtered bool) error {
+	dots := make([]int32, scanRows)
+	ranks := x.rankCells(near, seg, dots)
+	var rows [cellRanks]int
+	var from uint32
+	for i, end := range seg.cellEnd {
+		rows[ranks[i]] += min(int(end-from), 64*cellChunks) // the first holds what has no vector, too
+		from = end
+	}
+	// What a filter leaves may lie in other cells than those that are near, so that all are read.
+	read := rowsRead(seg.chunks, limit)
+	if filtered || read < 4*limit {
+		read = seg.chunks
+	}
+	// The best eighth goes first: it has most of what is kept, and few rows of the rest get past that.
+	high, sum := uint16(cellRanks), 0
+	for _, part := range []int{read / 8, read} {
+		low := high
+		for low > 0 && sum < part {
+			low--
+			sum += rows[low]
+		}
+		if err := x.scanRanks(ctx, coarse, near, seg, at, set, dots, ranks, low, high); err != nil {
+			return err
+		}
+		high = low
+	}
+	return nil
+}
+
+// scanRanks offers the rows of the cells with ranks from low to below high.
+func (x *Index) scanRanks(ctx context.Context, coarse *selection, near coarseQuery, seg *segment, at uint32, set bitset,
+	dots []int32, ranks []uint16, low, high uint16) error {
+	width := simd.NibbleBytes(seg.dim)
+	cell := 0
+	// run is the next rows in one go, those of cells side by side; none at the end.
+	run := func() (from, to int) {
+		for ; cell < len(ranks) && from == to; cell++ {
+			if cell > 0 {
+				from = int(seg.cellEnd[cell-1])
+			}
+			to = from
+			for ; cell < len(ranks) && ranks[cell] >= low && ranks[cell] < high; cell++ {
+				to = int(seg.cellEnd[cell])
+			}
+		}
+		return from, to
+	}
+	from, to := run()
+	for from < to {
+		next, end := run()
+		for ; from < to; from += scanRows {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			rows := seg.cellRow[from:min(to, from+scanRows)]
+			ahead := (next - from) * width
+			if to-from > scanRows {
+				ahead = scanRows * width
+			}
+			x.kernels.DotNibblesAhead(dots[:len(rows)], near.codes, seg.coarse[from*width:], width, ahead)
+			coarse.scan(dots[:len(rows)], near, seg.coarseTerm[2*from:2*(from+len(rows))], at, 0, rows, set)
+		}
+		from, to = next, end
+	}
+	return nil
+}

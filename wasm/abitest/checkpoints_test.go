@@ -1,0 +1,261 @@
+package abitest
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/wasm/host"
+	"github.com/mnemehq/mneme/wasm/models"
+	"github.com/mnemehq/mneme/wasm/models/pack"
+)
+
+// checkpoint is one of wasm/models/golden/checkpoints.py or rotary.py.
+type checkpoint struct {
+	Config    json.RawMessage   `json:"config"`
+	Tokenizer string            `json:"tokenizer"`
+	Prompts   map[string]string `json:"prompts"`
+	Pooling   string            `json:"pooling"`
+	Weights   [2]int            `json:"weights"` // from, to
+	Vectors   [][]float64       `json:"vectors"`
+	Pairs     [][3]any          `json:"pairs"`
+
+	// Of rotary.py alone.
+	Window     int                        `json:"window"`
+	Dimensions int                        `json:"dimensions"`
+	Files      map[string]json.RawMessage `json:"files"`
+	Blobs      map[string][2]int          `json:"blobs"` // from, to
+}
+
+// folder writes the checkpoint as Hugging Face's libraries do.
+func (c checkpoint) folder(t *testing.T, tokenizer, binary []byte) string {
+	t.Helper()
+	dir := t.TempDir()
+	put := func(name string, b []byte) {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("config.json", c.Config)
+	put("tokenizer.json", tokenizer)
+	put("model.safetensors", binary[c.Weights[0]:c.Weights[1]])
+	if c.Pairs == nil {
+		put("1_Pooling/config.json", []byte(`{"pooling_mode_`+map[string]string{"cls": "cls_token",
+			"mean": "mean_tokens"}[c.Pooling]+`":true}`))
+	}
+	if c.Prompts != nil {
+		b, err := json.Marshal(map[string]any{"prompts": c.Prompts})
+		if err != nil {
+			t.Fatal(err)
+		}
+		put("config_sentence_transformers.json", b)
+	}
+	for name, b := range c.Files {
+		put(name, b)
+	}
+	for name, at := range c.Blobs {
+		put(name, binary[at[0]:at[1]])
+	}
+	return dir
+}
+
+// checkpoints are those of a golden file, with their weights and their tokenizers.
+func checkpoints(t *testing.T, name string) (all map[string]checkpoint, folder func(t *testing.T, name string) string) {
+	t.Helper()
+	if err := json.Unmarshal(golden(t, name+".json.gz"), &all); err != nil {
+		t.Fatal(err)
+	}
+	return all, foldersOf(t, name, all)
+}
+
+func foldersOf(t *testing.T, name string, all map[string]checkpoint) func(t *testing.T, name string) string {
+	t.Helper()
+	var words struct {
+		Tokenizers map[string]struct {
+			File json.RawMessage `json:"file"`
+		} `json:"tokenizers"`
+	}
+	if err := json.Unmarshal(golden(t, "tokenizers.json.gz"), &words); err != nil {
+		t.Fatal(err)
+	}
+	binary := golden(t, name+".bin.gz")
+	return func(t *testing.T, name string) string {
+		t.Helper()
+		return all[name].folder(t, words.Tokenizers[all[name].Tokenizer].File, binary)
+	}
+}
+
+// TestCheckpoints packs checkpoints of other architectures and tokenizers than BERT's
+// uncased ones and holds them to the reference, on the host's kernels and on the
+// module's own loops.
+func TestCheckpoints(t *testing.T) {
+	sandboxed(t)
+	texts := goldenTexts(t)
+	for _, file := range []string{"checkpoints", "rotary"} {
+		all, folder := checkpoints(t, file)
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			c := all[name]
+			out := filepath.Join(t.TempDir(), name+".safetensors")
+			packed, err := pack.Pack(t.Context(), folder(t, name), out, pack.Options{Dimensions: c.Dimensions})
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			query := cmp.Or(c.Prompts["query"], c.Prompts["search_query"])
+			if packed.MaxTokens != cmp.Or(c.Window, 64) || packed.QueryPrefix != query {
+				t.Errorf("%s: window %d, query prefix %q", name, packed.MaxTokens, packed.QueryPrefix)
+			}
+			for way, own := range map[string]bool{"kernels": false, "own loops": true} {
+				t.Run(name+"/"+way, func(t *testing.T) {
+					m := open(t, source(t, out), host.Options{OwnLoops: own})
+					if c.Pairs != nil {
+						checkPairs(t, m, c.Pairs)
+					} else {
+						floor := 0.995
+						if file == "rotary" && own { // whose weights int8 holds as they are, and these loops round to 16 bits
+							floor = 0.9999
+						}
+						checkRows(t, m, texts[:len(c.Vectors)], c.Vectors, floor)
+					}
+				})
+			}
+		}
+	}
+}
+
+func checkRows(t *testing.T, m *host.Model, texts []goldenText, want [][]float64, floor float64) {
+	t.Helper()
+	worst, sum := 1.0, 0.0
+	for i, text := range texts {
+		kind := port.Passage
+		if text.Kind == "query" {
+			kind = port.Query
+		}
+		got, err := m.Embed(t.Context(), kind, []string{text.Text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		dot, aa, bb := 0.0, 0.0, 0.0
+		for c, x := range got.Row(0) {
+			dot, aa, bb = dot+float64(x)*want[i][c], aa+float64(x)*float64(x), bb+want[i][c]*want[i][c]
+		}
+		cosine := dot / math.Sqrt(aa*bb)
+		if !(cosine >= floor) {
+			t.Errorf("text %d (%.40q, %d tokens): cosine %.5f to the reference, want %.3f", i, text.Text, got.Tokens[0],
+				cosine, floor)
+		}
+		worst, sum = min(worst, cosine), sum+cosine
+	}
+	t.Logf("cosine to the reference: mean %.6f, worst %.6f over %d texts", sum/float64(len(texts)), worst, len(texts))
+}
+
+func checkPairs(t *testing.T, m *host.Model, pairs [][3]any) {
+	t.Helper()
+	const most = 0.08 // of scores whose deviation is 1: so narrow a model feels the rounding of its weights
+	worst, sum := 0.0, 0.0
+	for _, p := range pairs {
+		query, text, want := p[0].(string), p[1].(string), p[2].(float64)
+		got, _, err := m.Score(t.Context(), query, []string{text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		off := math.Abs(float64(got[0]) - want)
+		if !(off <= most) {
+			t.Errorf("%.40q, %.40q: probability %.4f, the reference's is %.4f", query, text, got[0], want)
+		}
+		worst, sum = max(worst, off), sum+off
+	}
+	t.Logf("probabilities are off by %.4f, at most %.4f, of %d pairs", sum/float64(len(pairs)), worst, len(pairs))
+}
+
+// TestPackSettings: an operator sets dimensions and prompts of a pack of format 3 without
+// packing it again; each makes another model, and what was packed in is the default.
+func TestPackSettings(t *testing.T) {
+	sandboxed(t)
+	_, folder := checkpoints(t, "rotary")
+	out := filepath.Join(t.TempDir(), "qwen3.safetensors")
+	if _, err := pack.Pack(t.Context(), folder(t, "qwen3"), out, pack.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	s, err := models.Open(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	digests := map[string]bool{}
+	vectors := func(kind port.TextKind, given map[string]string) []float32 {
+		t.Helper()
+		configured, err := s.Configure(given)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := source(t, out)
+		m.Config, m.Identity = configured.Config, configured.Identity
+		digests[m.Digest()] = true
+		got, err := open(t, m, host.Options{OwnLoops: true}).Embed(t.Context(), kind, []string{"Where does the ferry land?"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got.Row(0)
+	}
+	whole, cut := vectors(port.Query, nil), vectors(port.Query, map[string]string{"dimensions": "24"})
+	if len(whole) != 64 || len(cut) != 24 {
+		t.Fatalf("%d and %d dimensions", len(whole), len(cut))
+	}
+	length := 0.0
+	for _, x := range whole[:24] {
+		length += float64(x) * float64(x)
+	}
+	for i, x := range cut {
+		if want := float64(whole[i]) / math.Sqrt(length); math.Abs(float64(x)-want) > 1e-6 {
+			t.Errorf("dimension %d is %g, want %g", i, x, want)
+		}
+	}
+	bare := vectors(port.Query, map[string]string{"query_prefix": ""})
+	if passage := vectors(port.Passage, nil); slices.Equal(bare, whole) || !slices.Equal(bare, passage) {
+		t.Error("a query without prefix is not as a passage without prefix")
+	}
+	if len(digests) != 3 { // what is given as it is by default is the same model
+		t.Errorf("%d models, want 3", len(digests))
+	}
+	for name, value := range map[string]string{"dimensions": "65", "pooling": "cls", "passage_prefix": strings.Repeat("a", 509)} {
+		if _, err := s.Configure(map[string]string{name: value}); err == nil {
+			t.Errorf("%s %.10s is taken", name, value)
+		}
+	}
+}
+
+// TestRotaryWindow: a model that reads very long texts gets a window of 2048 tokens unless
+// more is asked for.
+func TestRotaryWindow(t *testing.T) {
+	all, _ := checkpoints(t, "rotary")
+	c := all["qwen3"]
+	var config map[string]any
+	if err := json.Unmarshal(c.Config, &config); err != nil {
+		t.Fatal(err)
+	}
+	config["max_position_embeddings"] = 32768
+	var err error
+	if c.Config, err = json.Marshal(config); err != nil {
+		t.Fatal(err)
+	}
+	all["qwen3"] = c
+	folder := foldersOf(t, "rotary", all)
+	for asked, want := range map[int]int{0: 2048, 4096: 4096} {
+		out := filepath.Join(t.TempDir(), "qwen3.safetensors")
+		packed, err := pack.Pack(t.Context(), folder(t, "qwen3"), out, pack.Options{MaxTokens: asked})
+		if err != nil || packed.MaxTokens != want {
+			t.Errorf("asked for %d: %d, %v", asked, packed.MaxTokens, err)
+		}
+	}
+}
