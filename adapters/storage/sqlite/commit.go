@@ -57,6 +57,7 @@ type request struct {
 	state atomic.Int32
 	start chan struct{}
 	done  chan error
+	err   error // of its function, where that saw changes of others that were not on disk yet
 }
 
 // The states of a request: the side that moves it from waiting decides.
@@ -112,9 +113,7 @@ func (c *committer) update(ctx context.Context, fn func(port.DocumentWriter) err
 		select {
 		case <-r.start:
 			leave, closed = nil, nil // from here on the commit decides
-			if err := c.run(r); err != nil {
-				return err
-			}
+			c.run(r)
 		case err := <-r.done:
 			return err
 		case <-leave:
@@ -143,7 +142,7 @@ func (c *committer) wake() {
 // run runs a request's function in its savepoint, on the caller's goroutine,
 // and tells the committer how it went, even when the function panics or ends
 // the goroutine.
-func (c *committer) run(r *request) error {
+func (c *committer) run(r *request) {
 	// ctx is detached by Control; a cancelled caller must still undo its work.
 	out := outcome{err: errors.New("the function did not return")}
 	defer func() {
@@ -154,7 +153,7 @@ func (c *committer) run(r *request) error {
 	}()
 	if err := c.s.Control(r.ctx, `SAVEPOINT f`); err != nil {
 		out.err, out.lost = dialect{}.Fault("write", err), true
-		return out.err
+		return
 	}
 	written, err := c.s.Write(r.fn)
 	if err == nil {
@@ -166,7 +165,6 @@ func (c *committer) run(r *request) error {
 		}
 	}
 	out.err, out.written = err, written
-	return err
 }
 
 func (c *committer) loop() {
@@ -215,8 +213,8 @@ func (c *committer) commitGroup(first *request) {
 		return
 	}
 	began := time.Now()
-	var kept []*request
-	var bytes int
+	var group []*request // those to answer once the commit is on disk
+	var kept, bytes int
 	var dropped bool
 	limit := maxTime
 	for r := first; r != nil; {
@@ -225,28 +223,35 @@ func (c *committer) commitGroup(first *request) {
 		case !ok: // it left
 		case out.lost:
 			c.abandon()
-			for _, r := range kept {
+			r.done <- out.err
+			for _, r := range group {
 				c.rerun(r)
 			}
 			return
 		case out.err == nil:
-			kept = append(kept, r)
+			group = append(group, r)
+			kept++
 			bytes += out.written.Bytes
 			dropped = dropped || out.written.Dropped
+		case kept == 0:
+			r.done <- out.err
+		default:
+			r.err = out.err
+			group = append(group, r)
 		}
 		if r.org != first.org {
 			limit = sharedTime
 		}
-		if len(kept) >= maxFunctions || bytes >= maxBytes || time.Since(began) >= limit {
+		if len(group) >= maxFunctions || bytes >= maxBytes || time.Since(began) >= limit {
 			break
 		}
 		r = c.tryNext()
 	}
-	if len(kept) == 0 {
+	if kept == 0 {
 		c.abandon()
 		return
 	}
-	c.commitKept(kept, dropped)
+	c.commit(group, dropped)
 }
 
 // grant gives the connection to a request and waits for it to come back.
@@ -268,11 +273,13 @@ func (c *committer) rerun(r *request) {
 		r.done <- err
 		return
 	}
+	r.err = nil
 	switch out, _ := c.grant(r); {
 	case out.err != nil:
 		c.abandon()
+		r.done <- out.err
 	default:
-		c.commitKept([]*request{r}, out.written.Dropped)
+		c.commit([]*request{r}, out.written.Dropped)
 	}
 }
 
@@ -286,22 +293,28 @@ func (c *committer) failWaiting(r *request, err error) {
 	}
 }
 
-func (c *committer) commitKept(kept []*request, dropped bool) {
+// commit puts the work of a group on disk and answers it. A function that erred after others had
+// written may have erred for what it saw of them, so its error is true only with the commit.
+func (c *committer) commit(group []*request, dropped bool) {
 	err := c.retry(context.Background(), `COMMIT`)
 	if err != nil {
-		c.log.Error("commit failed", "functions", len(kept), "error", err)
+		c.log.Error("commit failed", "functions", len(group), "error", err)
 		c.abandon()
-		if primary(err) == sqlite3.SQLITE_FULL && len(kept) > 1 {
+		if primary(err) == sqlite3.SQLITE_FULL && len(group) > 1 {
 			// Together they did not fit the disk: perhaps all but one do.
-			for _, r := range kept {
+			for _, r := range group {
 				c.rerun(r)
 			}
 			return
 		}
 		err = dialect{}.Fault("commit", err)
 	}
-	for _, r := range kept {
-		r.done <- err
+	for _, r := range group {
+		if err == nil {
+			r.done <- r.err
+		} else {
+			r.done <- err
+		}
 	}
 	if err == nil && dropped {
 		c.onDropped()

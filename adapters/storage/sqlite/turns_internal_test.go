@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -66,6 +67,75 @@ func TestOrganizationsTakeTurns(t *testing.T) {
 	}); got != want {
 		t.Errorf("writes come as %s, want %s", got, want)
 	}
+}
+
+// A function that errs for what another one of the same commit has changed is not answered before
+// that change can be read.
+func TestErrorsWaitForWhatTheySaw(t *testing.T) {
+	s, err := Open(t.Context(), t.TempDir(), Options{Shared: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	waiting := func(n int) {
+		for s.commit.queue.Len() < n {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	taken := errors.New("the name is taken")
+	name := func(r port.Reader) (string, error) {
+		orgs, err := r.Organizations(t.Context())
+		if err != nil || len(orgs) == 0 {
+			return "", err
+		}
+		return orgs[0].Name, nil
+	}
+	var all sync.WaitGroup
+	under, answered := make(chan struct{}), make(chan struct{})
+	all.Go(func() {
+		if err := s.Update(t.Context(), func(w port.Writer) error {
+			close(under)
+			waiting(2)
+			return w.PutOrganization(t.Context(), port.Organization{ID: "a", Name: "A"})
+		}); err != nil {
+			t.Error(err)
+		}
+	})
+	<-under
+	all.Go(func() {
+		defer close(answered)
+		err := s.Update(t.Context(), func(w port.Writer) error {
+			if got, err := name(w); err != nil || got != "A" {
+				return err
+			}
+			return taken
+		})
+		if !errors.Is(err, taken) {
+			t.Errorf("the second function saw nothing of the first: %v", err)
+		}
+		if err := s.View(t.Context(), func(r port.Reader) error {
+			got, err := name(r)
+			if got != "A" {
+				t.Errorf("%q is there once the error is known", got)
+			}
+			return err
+		}); err != nil {
+			t.Error(err)
+		}
+	})
+	waiting(1)
+	all.Go(func() { // holds the commit back for a while
+		if err := s.Update(t.Context(), func(port.Writer) error {
+			select {
+			case <-answered:
+			case <-time.After(100 * time.Millisecond):
+			}
+			return nil
+		}); err != nil {
+			t.Error(err)
+		}
+	})
+	all.Wait()
 }
 
 // A commit that organizations share ends soon, so that the short write of one does not wait
