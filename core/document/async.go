@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/ingest"
@@ -100,6 +102,9 @@ func (s *Service) Operation(ctx context.Context, in OperationRef) (Operation, er
 	return showOperation(j)
 }
 
+// operationPrefix begins the ids of operations, before "_".
+const operationPrefix = "op"
+
 // maxQueued bounds the asynchronous writes that wait in this process; each organization
 // may have a quarter of it, whatever others have.
 const maxQueued = 64
@@ -109,7 +114,7 @@ const maxQueued = 64
 func (s *Service) writeKind() job.Kind {
 	return job.Kind{
 		Name:       port.JobWriteDocuments,
-		Prefix:     "op",
+		Prefix:     operationPrefix,
 		Lane:       port.JobWriteDocuments,
 		Queue:      maxQueued,
 		Keep:       24 * time.Hour,
@@ -135,7 +140,7 @@ type encoding struct {
 
 // accept stores the write as a job, so that an accepted one survives a crash, and
 // answers 202.
-func (s *Service) accept(ctx context.Context, in WriteDocuments) (WriteResult, error) {
+func (s *Service) accept(ctx context.Context, in WriteDocuments, note Note) (WriteResult, error) {
 	p := port.Documents(ident.From(ctx).Org, in.Namespace)
 	// Refuse at once what can be refused now.
 	err := s.store.View(ctx, func(r reader) error {
@@ -148,8 +153,19 @@ func (s *Service) accept(ctx context.Context, in WriteDocuments) (WriteResult, e
 	if err != nil {
 		return WriteResult{}, err
 	}
-	j, _, err := s.jobs.Start(ctx, port.JobWriteDocuments, job.Order{Partition: p, Total: len(in.Documents),
-		Request: accepted{in, in.Obsolete}})
+	order := job.Order{Partition: p, Total: len(in.Documents), Request: accepted{in, in.Obsolete}}
+	if note != nil {
+		order.ID = operationPrefix + "_" + uuid.Must(uuid.NewV7()).String()
+		order.In = func(ctx context.Context, store func(job.Writer, port.Partition) error) error {
+			return s.store.Update(ctx, func(w writer) error {
+				if err := store(w, p); err != nil {
+					return err
+				}
+				return note(w, order.ID)
+			})
+		}
+	}
+	j, _, err := s.jobs.Start(ctx, port.JobWriteDocuments, order)
 	if err != nil {
 		return WriteResult{}, err
 	}
@@ -175,7 +191,7 @@ func (s *Service) runWrite(ctx context.Context, j *job.Job) error {
 		progress: func(p ingest.Progress) {
 			j.Progress(ctx, p.Texts, len(in.Documents), encoding{p.Chunks, p.All})
 		},
-		hook: func(w job.Writer, out Written) error { return j.Finish(ctx, w, out) },
+		hook: func(w *ingest.Tx, out Written) error { return j.Finish(ctx, w, out) },
 	})
 	if errors.As(err, new(ingest.NotSearchable)) {
 		s.log.WarnContext(ctx, "asynchronous write not searchable yet", "job", j.ID, "error", err)

@@ -61,10 +61,12 @@ type reader interface {
 	port.DocumentReader
 	port.JobReader
 	port.SourceReader
+	port.VectorStoreReader
 }
 
 type writer interface {
 	reader
+	port.VectorStoreWriter
 	port.PartitionWriter
 	port.GenerationWriter
 	job.Writer

@@ -15,7 +15,6 @@ import (
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/ingest"
 	"github.com/mnemehq/mneme/core/ingest/chunk"
-	"github.com/mnemehq/mneme/core/job"
 	"github.com/mnemehq/mneme/core/port"
 )
 
@@ -124,11 +123,24 @@ const (
 // are durable and, unless the caller prefers otherwise, searchable. Text that is
 // unchanged, under an unchanged title, is not embedded again.
 func (s *Service) Write(ctx context.Context, in WriteDocuments) (WriteResult, error) {
+	return s.WriteNoted(ctx, in, nil)
+}
+
+// Note is what a caller within the process keeps of a write, in the transaction that stores or
+// accepts it: operation is the id of an accepted one, "" of a stored one. It may run several
+// times; its error rolls everything back.
+type Note func(w port.VectorStoreWriter, operation string) error
+
+// WriteNoted is Write with a note; nil: none.
+func (s *Service) WriteNoted(ctx context.Context, in WriteDocuments, note Note) (WriteResult, error) {
 	if prefers(in.Prefer, respondAsync) {
-		return s.accept(ctx, in)
+		return s.accept(ctx, in, note)
 	}
 	soon := prefers(in.Prefer, searchableSoon)
 	t := task{}
+	if note != nil {
+		t.hook = func(w *ingest.Tx, _ Written) error { return note(w, "") }
+	}
 	if soon {
 		t.until = ingest.Stored
 	}
@@ -160,7 +172,7 @@ func prefers(header, preference string) bool {
 type task struct {
 	until    ingest.Until
 	progress func(ingest.Progress)                 // of the documents' texts
-	hook     func(w job.Writer, out Written) error // in the transaction; it may run several times
+	hook     func(w *ingest.Tx, out Written) error // in the transaction; it may run several times
 	within   Within                                // the same, of a source; nil: none
 }
 

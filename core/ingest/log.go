@@ -140,6 +140,8 @@ type Writer interface {
 	port.ReplicaWriter
 	port.SourceReader
 	port.SourceWriter
+	port.VectorStoreReader
+	port.VectorStoreWriter
 	port.EventWriter
 	port.GrantReader
 	port.GrantWriter

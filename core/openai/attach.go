@@ -207,7 +207,9 @@ func (s *Service) attach(ctx context.Context, store string, all set, batch strin
 func (s *Service) documentsOf(ctx context.Context, f port.KeptFile, attributes json.RawMessage) ([]document.Input, error) {
 	var parts []port.KeptPart
 	if err := s.store.View(ctx, func(r reader) (err error) {
-		parts, err = r.KeptParts(ctx, ident.From(ctx).Org, f.ID)
+		if parts, err = r.KeptParts(ctx, ident.From(ctx).Org, f.ID); err == nil && len(parts) == 0 {
+			err = fault.New(fault.NotFound, "file %q was deleted in the meantime", f.ID)
+		}
 		return err
 	}); err != nil {
 		return nil, err
@@ -277,31 +279,16 @@ func (s *Service) write(ctx context.Context, p port.Partition, docs []document.I
 	if err := op.Check(&w); err != nil {
 		return err
 	}
-	written, err := s.documents.Write(ctx, w)
-	if err != nil {
-		return err
-	}
 	one := port.Attachment{Batch: batch, CreatedAt: s.now().UTC().Truncate(time.Millisecond)}
-	if written.Operation != nil {
-		one.Operation = written.Operation.ID
-	}
-	err = s.store.Update(ctx, func(w writer) error {
+	_, err := s.documents.WriteNoted(ctx, w, func(w port.VectorStoreWriter, operation string) error {
+		one.Operation = operation
 		for _, one.File = range of {
 			if err := w.PutAttachment(ctx, p, one); err != nil {
-				return err
+				return err // a file was deleted in the meantime: fault NotFound
 			}
 		}
 		return nil
 	})
-	if fault.CodeOf(err) == fault.NotFound && !later { // a file was deleted in the meantime, and its text goes, too
-		ids := make([]string, len(docs))
-		for i, d := range docs {
-			ids[i] = d.ID
-		}
-		if _, gone := s.documents.Delete(ctx, document.DeleteDocuments{Namespace: p.Name(), IDs: &ids}); gone != nil {
-			err = gone
-		}
-	}
 	return err
 }
 
@@ -697,31 +684,30 @@ func (s *Service) RemoveStoreFile(ctx context.Context, in StoreFileRef) (Deleted
 }
 
 // settled refuses to touch a file that is being written: its write would bring it back.
-func (s *Service) settled(ctx context.Context, store, id string) error {
-	var a port.Attachment
-	err := s.store.View(ctx, func(r reader) (err error) {
+func (s *Service) settled(ctx context.Context, store, id string) (a port.Attachment, err error) {
+	err = s.store.View(ctx, func(r reader) (err error) {
 		a, err = attachment(ctx, r, port.Documents(ident.From(ctx).Org, store), id)
 		return err
 	})
 	if err != nil {
-		return err
+		return a, err
 	}
-	if e, err := (ends{}).of(ctx, s, store, a); err != nil {
-		return err
-	} else if e.status == inProgress {
-		return stillWritten(id)
+	e, err := (ends{}).of(ctx, s, store, a)
+	if err == nil && e.status == inProgress {
+		err = stillWritten(id)
 	}
-	return nil
+	return a, err
 }
 
 // detach removes the documents of a file from a namespace, and what is known of its attachment.
 func (s *Service) detach(ctx context.Context, store, id string) error {
-	if err := s.settled(ctx, store, id); err != nil {
+	before, err := s.settled(ctx, store, id)
+	if err != nil {
 		return err
 	}
 	p := port.Documents(ident.From(ctx).Org, store)
 	var docs []port.DocumentHead
-	err := s.store.View(ctx, func(r reader) (err error) {
+	err = s.store.View(ctx, func(r reader) (err error) {
 		docs, err = read(ctx, r, p, id, 0)
 		return err
 	})
@@ -738,7 +724,11 @@ func (s *Service) detach(ctx context.Context, store, id string) error {
 		}
 	}
 	return s.store.Update(ctx, func(w writer) error {
-		_, err := w.RemoveAttachment(ctx, p, id)
+		now, err := attachment(ctx, w, p, id)
+		if err != nil || now != before {
+			return err // it was attached again, and stays
+		}
+		_, err = w.RemoveAttachment(ctx, p, id)
 		return err
 	})
 }

@@ -214,39 +214,57 @@ func (s *Service) ListFiles(ctx context.Context, in ListFiles) (FilePage, error)
 
 // DeleteFile deletes an uploaded file, and removes it from the vector stores that it was attached to.
 func (s *Service) DeleteFile(ctx context.Context, in FileRef) (Deleted, error) {
-	who := ident.From(ctx)
-	var stores []string
-	err := s.store.View(ctx, func(r reader) (err error) {
-		if _, err = s.kept(ctx, r, in.File); err == nil {
-			stores, err = r.AttachedTo(ctx, who.Org, in.File)
+	for gone := false; !gone; {
+		stores, err := s.removable(ctx, in.File)
+		if err != nil {
+			return Deleted{}, err
 		}
+		for _, store := range stores {
+			if err := s.detach(ctx, store, in.File); err != nil {
+				return Deleted{}, err
+			}
+		}
+		err = s.store.Update(ctx, func(w writer) error {
+			org := ident.From(ctx).Org
+			again, err := w.AttachedTo(ctx, org, in.File)
+			if gone = err == nil && len(again) == 0; gone {
+				_, err = w.RemoveKeptFile(ctx, org, in.File)
+			}
+			return err // where it was attached in the meantime it is removed from there first
+		})
+		if err != nil {
+			return Deleted{}, err
+		}
+	}
+	return Deleted{in.File, "file", true}, nil
+}
+
+// removable finds the vector stores that a file was attached to, and refuses where it cannot be removed from one
+// of them, so that a refusal changes nothing.
+func (s *Service) removable(ctx context.Context, file string) (stores []string, err error) {
+	who := ident.From(ctx)
+	err = s.store.View(ctx, func(r reader) error {
+		if _, err := s.kept(ctx, r, file); err != nil {
+			return err
+		}
+		stores, err = r.AttachedTo(ctx, who.Org, file)
 		return err
 	})
 	if err != nil {
-		return Deleted{}, err
+		return nil, err
 	}
 	for _, store := range stores {
 		if who.Namespace != "" && store != who.Namespace {
-			return Deleted{}, fault.New(fault.Forbidden,
-				"this key is limited to namespace %q, and the file is in another one, too",
-				who.Namespace)
-		}
-	}
-	for _, store := range stores { // all of them first, so that a refusal changes nothing
-		if err := s.settled(ctx, store, in.File); err != nil {
-			return Deleted{}, err
+			return nil, fault.New(fault.Forbidden,
+				"this key is limited to namespace %q, and the file is in another one, too", who.Namespace)
 		}
 	}
 	for _, store := range stores {
-		if err := s.detach(ctx, store, in.File); err != nil {
-			return Deleted{}, err
+		if _, err := s.settled(ctx, store, file); err != nil {
+			return nil, err
 		}
 	}
-	err = s.store.Update(ctx, func(w writer) error {
-		_, err := w.RemoveKeptFile(ctx, who.Org, in.File)
-		return err
-	})
-	return Deleted{in.File, "file", true}, err
+	return stores, nil
 }
 
 // Bytes are the content of a file. It implements op.Streamer.

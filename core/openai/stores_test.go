@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -620,6 +621,42 @@ func TestLongFiles(t *testing.T) {
 	e.Before.Clear()
 	s.deleteStore(store).OK()
 	s.file(short).OK()
+}
+
+// A file that is deleted while it is put into a store leaves nothing there: either the store never takes it, or the
+// deletion finds it there.
+func TestFilesDeletedWhileTheyArePut(t *testing.T) {
+	s := newShelf(t, coretest.Options{Embedder: coretest.NewEmbedder()})
+	store := s.made(object{})
+	var ids []string
+	for i := range 20 {
+		content := "Short, about lamps."
+		if i%2 == 0 {
+			content = longText("lamps")
+		}
+		id := s.sent("a.txt", content)
+		ids = append(ids, id)
+		var all sync.WaitGroup
+		var put *coretest.Reply
+		all.Go(func() { put = s.attach(store, object{"file_id": id}) })
+		for fault.CodeOf(s.deleteFile(id).Err) == fault.Conflict { // until its write has ended
+			time.Sleep(time.Millisecond)
+		}
+		all.Wait()
+		if code := fault.CodeOf(put.Err); put.Err != nil && code != fault.NotFound && code != fault.DocumentNotFound {
+			t.Errorf("put: %v", put.Err)
+		}
+	}
+	for _, id := range ids {
+		s.file(id).Fails(fault.NotFound, id)
+	}
+	// A write that was accepted before its file went would end before one that comes now.
+	last := s.sent("b.txt", longText("chairs"))
+	s.attach(store, object{"file_id": last}).OK()
+	s.eventually(store, last, "completed")
+	if got := s.files(store, "asc", "", 100); !slices.Equal(got, []string{last}) {
+		t.Errorf("left are %v", got)
+	}
 }
 
 // longText is long at little work: of words that no model knows.
