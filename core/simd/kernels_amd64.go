@@ -1,6 +1,10 @@
 package simd
 
-import "golang.org/x/sys/cpu"
+import (
+	"unsafe"
+
+	"golang.org/x/sys/cpu"
+)
 
 // available asks for what the kernels use and no more. AVX512 in cpu means
 // that the operating system keeps the wide registers as well.
@@ -120,10 +124,14 @@ func (k Kernels) dotRowsAt(dst []int32, q Query, rows []int8, stride int, at []u
 }
 
 //go:noescape
-func dotNibbles4AVX2(dst *int32, q *int8, rows *uint8, stride uintptr, blocks, chunks uintptr, tail, ahead int)
+func dotNibbles4AVX2(dst *int32, q *int8, rows *uint8, stride uintptr, blocks, chunks uintptr, tail int)
 
 //go:noescape
-func dotNibbles1AVX2(dst *int32, q *int8, rows *uint8, stride uintptr, blocks, chunks uintptr, tail, ahead int)
+func dotNibblesAt4AVX2(dst *int32, q *int8, rows *uint8, stride uintptr, at *uint32, blocks, chunks uintptr, tail int,
+	ahead, lines uintptr, beside *float32)
+
+//go:noescape
+func dotNibbles1AVX2(dst *int32, q *int8, rows *uint8, stride uintptr, blocks, chunks uintptr, tail int)
 
 // nibbleGroup is how many bytes of a row of nibbles a step takes; 0: Go does it.
 // There is no AVX-512 kernel: on rows that come from memory one was measured at
@@ -135,21 +143,50 @@ func (k Kernels) nibbleGroup() int {
 	return 32
 }
 
-func (k Kernels) dotNibbles(dst []int32, q NibbleQuery, rows []uint8, stride, ahead int) {
+// chunks256 is as of a [Query], with groups of 32 bytes.
+func (q *NibbleQuery) chunks256() (chunks uintptr, tail int) {
+	if rest := q.bytes % 32; rest > 0 {
+		tail = rest - 32
+	}
+	return uintptr(q.bytes / 32), tail
+}
+
+func (k Kernels) dotNibbles(dst []int32, q NibbleQuery, rows []uint8, stride int) {
 	if k.level == Portable || q.bytes < 32 {
 		dotNibblesPortable(dst, q, rows, stride)
 		return
 	}
 	n := len(dst)
-	chunks, tail := uintptr(q.bytes/32), 0
-	if rest := q.bytes % 32; rest > 0 {
-		tail = rest - 32
-	}
+	chunks, tail := q.chunks256()
 	if n >= 4 {
-		dotNibbles4AVX2(&dst[0], &q.groups[0], &rows[0], uintptr(stride), uintptr(n/4), chunks, tail, ahead)
+		dotNibbles4AVX2(&dst[0], &q.groups[0], &rows[0], uintptr(stride), uintptr(n/4), chunks, tail)
 	}
 	if from := n &^ 3; from < n {
-		dotNibbles1AVX2(&dst[from], &q.groups[0], &rows[from*stride], uintptr(stride), uintptr(n-from), chunks, tail, ahead)
+		dotNibbles1AVX2(&dst[from], &q.groups[0], &rows[from*stride], uintptr(stride), uintptr(n-from), chunks, tail)
+	}
+}
+
+// listAhead is how many rows ahead of its loads a scan of listed rows asks for memory, whole blocks.
+const listAhead = 16
+
+func (k Kernels) dotNibblesAt(dst []int32, q NibbleQuery, rows []uint8, stride int, at []uint32, beside []float32) {
+	if k.level == Portable || q.bytes < 32 {
+		dotNibblesAtPortable(dst, q, rows, stride, at)
+		return
+	}
+	chunks, tail := q.chunks256()
+	lines, ahead := uintptr(q.bytes+63)/64, listAhead
+	i := 0
+	for _, end := range []int{len(at) - listAhead, len(at)} { // of the last rows there is nothing ahead
+		if blocks := max(end-i, 0) / 4; blocks > 0 {
+			dotNibblesAt4AVX2(&dst[i], &q.groups[0], &rows[0], uintptr(stride), &at[i], uintptr(blocks), chunks, tail,
+				uintptr(4*ahead), lines, unsafe.SliceData(beside))
+			i += 4 * blocks
+		}
+		ahead = 0
+	}
+	for ; i < len(at); i++ {
+		dotNibbles1AVX2(&dst[i], &q.groups[0], &rows[int(at[i])*stride], uintptr(stride), 1, chunks, tail)
 	}
 }
 

@@ -319,40 +319,39 @@ func (x *Index) scanCells(ctx context.Context, coarse *selection, near coarseQue
 	return nil
 }
 
-// scanRanks offers the rows of the cells with ranks from low to below high.
+// scanRanks offers the rows of the cells with ranks from low to below high. Cells are short and lie apart, so that their
+// rows are listed, and scored many at a time.
 func (x *Index) scanRanks(ctx context.Context, coarse *selection, near coarseQuery, seg *segment, at uint32, set bitset,
 	dots []int32, ranks []uint16, low, high uint16) error {
 	width := simd.NibbleBytes(seg.dim)
-	cell := 0
-	// run is the next rows in one go, those of cells side by side; none at the end.
-	run := func() (from, to int) {
-		for ; cell < len(ranks) && from == to; cell++ {
-			if cell > 0 {
-				from = int(seg.cellEnd[cell-1])
+	list := make([]uint32, 0, scanRows)
+	score := func() error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		x.kernels.DotNibblesAt(dots[:len(list)], near.codes, seg.coarse, width, list, seg.coarseTerm)
+		coarse.scanListed(dots[:len(list)], near, seg, at, list, set)
+		list = list[:0]
+		return nil
+	}
+	var from int
+	for cell, rank := range ranks {
+		end := int(seg.cellEnd[cell])
+		if rank < low || rank >= high {
+			from = end
+			continue
+		}
+		for from < end {
+			to := min(end, from+scanRows-len(list))
+			for ; from < to; from++ {
+				list = append(list, uint32(from))
 			}
-			to = from
-			for ; cell < len(ranks) && ranks[cell] >= low && ranks[cell] < high; cell++ {
-				to = int(seg.cellEnd[cell])
+			if len(list) == scanRows {
+				if err := score(); err != nil {
+					return err
+				}
 			}
 		}
-		return from, to
 	}
-	from, to := run()
-	for from < to {
-		next, end := run()
-		for ; from < to; from += scanRows {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			rows := seg.cellRow[from:min(to, from+scanRows)]
-			ahead := (next - from) * width
-			if to-from > scanRows {
-				ahead = scanRows * width
-			}
-			x.kernels.DotNibblesAhead(dots[:len(rows)], near.codes, seg.coarse[from*width:], width, ahead)
-			coarse.scan(dots[:len(rows)], near, seg.coarseTerm[2*from:2*(from+len(rows))], at, 0, rows, set)
-		}
-		from, to = next, end
-	}
-	return nil
+	return score()
 }
