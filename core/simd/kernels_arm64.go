@@ -130,7 +130,7 @@ func dotNibblesAt4NEON(dst *int32, q *int8, rows *uint8, stride uintptr, at *uin
 func dotNibbles1NEON(dst *int32, q *int8, rows *uint8, stride uintptr, blocks, chunks uintptr, tail int)
 
 // nibbleGroup is how many bytes of a row of nibbles a step takes; 0: Go does it.
-func (k Kernels) nibbleGroup() int {
+func (k Kernels) nibbleGroup(_ int) int {
 	if k.neon() {
 		return 16
 	}

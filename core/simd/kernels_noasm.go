@@ -14,7 +14,7 @@ func (k Kernels) dotRowsAt(dst []int32, q Query, rows []int8, stride int, at []u
 	dotRowsAtPortable(dst, q, rows, stride, at)
 }
 
-func (k Kernels) nibbleGroup() int { return 0 }
+func (k Kernels) nibbleGroup(_ int) int { return 0 }
 
 func (k Kernels) dotNibbles(dst []int32, q NibbleQuery, rows []uint8, stride int) {
 	dotNibblesPortable(dst, q, rows, stride)

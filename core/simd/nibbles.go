@@ -26,7 +26,7 @@ func (k Kernels) PrepareNibbleQuery(codes []int8) NibbleQuery {
 	q := NibbleQuery{dim: dim, bytes: NibbleBytes(dim), level: k.level}
 	q.codes = make([]int8, 2*q.bytes)
 	copy(q.codes, codes)
-	if width := k.nibbleGroup(); width > 0 {
+	if width := k.nibbleGroup(q.bytes); width > 0 {
 		q.groups = groupNibbles(q.codes, width)
 	}
 	return q

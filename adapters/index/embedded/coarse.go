@@ -286,6 +286,18 @@ func (s *selection) cut() {
 	s.cand = kept
 }
 
+// kth is the k-th best score so far; minus infinity: there are fewer.
+func (s *selection) kth(k int) float32 {
+	if len(s.cand) < k {
+		return float32(math.Inf(-1))
+	}
+	s.scores = s.scores[:0]
+	for _, c := range s.cand {
+		s.scores = append(s.scores, c.score)
+	}
+	return kthLargest(s.scores, k)
+}
+
 // best is the kept candidates, in the order they came.
 func (s *selection) best() []candidate {
 	s.cut()

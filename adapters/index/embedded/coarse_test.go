@@ -86,6 +86,9 @@ func TestTheScanOfCoarseCodes(t *testing.T) {
 		}
 		sel.offer(candidate{float32(i), 0, uint32(20 + i)})
 	}
+	if got := sel.kth(2); got != 4 || !math.IsInf(float64(sel.kth(4)), -1) {
+		t.Errorf("the second best is %v, the fourth %v", got, sel.kth(4))
+	}
 	if sel.floor() != 3 || !sel.full || len(sel.cand) != 3 {
 		t.Errorf("after six the floor is %v, %d are kept", sel.floor(), len(sel.cand))
 	}
