@@ -162,7 +162,7 @@ func TestCellsWorthReading(t *testing.T) {
 				}
 			}
 			if passed > 25 || least <= last {
-				t.Errorf("deviation %v, floor %v: from rank %d on, %d tenths of a row are missed", deviation, floor, least, passed)
+				t.Errorf("deviation %v, floor %v: from rank %d on, %d tenths of a row missed", deviation, floor, least, passed)
 			}
 			last = least
 		}
@@ -258,6 +258,11 @@ func TestALargeFileIsSearchedByCells(t *testing.T) {
 	seg := s.segs[0].segment
 	if len(s.segs) != 1 || seg.file == nil || len(seg.cellEnd) < n*8/10/cellChunks {
 		t.Fatalf("%d segments, the first of %d cells", len(s.segs), len(seg.cellEnd))
+	}
+	for _, section := range []int{secCoarse, secCellCode} {
+		if at := binary.LittleEndian.Uint64(seg.image[24+24*section:]); at%64 != 0 {
+			t.Errorf("section %d begins within a cache line, at %d", section, at)
+		}
 	}
 	s.release()
 	for _, c := range []struct {
