@@ -1,6 +1,10 @@
 package simd
 
-import "golang.org/x/sys/cpu"
+import (
+	"unsafe"
+
+	"golang.org/x/sys/cpu"
+)
 
 // available asks for what the kernels use and no more. AVX512 in cpu means
 // that the operating system keeps the wide registers as well.
@@ -120,36 +124,100 @@ func (k Kernels) dotRowsAt(dst []int32, q Query, rows []int8, stride int, at []u
 }
 
 //go:noescape
-func dotNibbles4AVX2(dst *int32, q *int8, rows *uint8, stride uintptr, blocks, chunks uintptr, tail, ahead int)
+func dotNibbles4AVX2(dst *int32, q *int8, rows *uint8, stride uintptr, blocks, chunks uintptr, tail int)
 
 //go:noescape
-func dotNibbles1AVX2(dst *int32, q *int8, rows *uint8, stride uintptr, blocks, chunks uintptr, tail, ahead int)
+func dotNibblesAt4AVX2(dst *int32, q *int8, rows *uint8, stride uintptr, at *uint32, blocks, chunks uintptr, tail int,
+	ahead, lines uintptr, beside *float32)
 
-// nibbleGroup is how many bytes of a row of nibbles a step takes; 0: Go does it.
-// There is no AVX-512 kernel: on rows that come from memory one was measured at
-// half the speed of this one.
-func (k Kernels) nibbleGroup() int {
-	if k.level == Portable {
+//go:noescape
+func dotNibbles1AVX2(dst *int32, q *int8, rows *uint8, stride uintptr, blocks, chunks uintptr, tail int)
+
+//go:noescape
+func dotNibbles4AVX512(dst *int32, q *int8, rows *uint8, stride uintptr, blocks, chunks uintptr, tail int)
+
+//go:noescape
+func dotNibblesAt4AVX512(dst *int32, q *int8, rows *uint8, stride uintptr, at *uint32, blocks, chunks uintptr, tail int,
+	ahead, lines uintptr, beside *float32)
+
+//go:noescape
+func dotNibbles1AVX512(dst *int32, q *int8, rows *uint8, stride uintptr, blocks, chunks uintptr, tail int)
+
+// nibbleGroup is how many bytes of a row of so many a step takes; 0: Go does it.
+func (k Kernels) nibbleGroup(bytes int) int {
+	switch {
+	case k.level == Portable || bytes < 32:
 		return 0
+	case k.vector().level == AVX512 && bytes >= 64:
+		return 64
 	}
 	return 32
 }
 
-func (k Kernels) dotNibbles(dst []int32, q NibbleQuery, rows []uint8, stride, ahead int) {
-	if k.level == Portable || q.bytes < 32 {
+// shape is that of a query for kernels that take so many bytes a step: whole groups, and the step from their end back to
+// the last group, 0 if nothing is left.
+func (q *NibbleQuery) shape(group int) (chunks uintptr, tail int) {
+	if rest := q.bytes % group; rest > 0 {
+		tail = rest - group
+	}
+	return uintptr(q.bytes / group), tail
+}
+
+func (k Kernels) dotNibbles(dst []int32, q NibbleQuery, rows []uint8, stride int) {
+	n := len(dst)
+	whole := n &^ 3
+	switch group := k.nibbleGroup(q.bytes); group {
+	case 64:
+		chunks, tail := q.shape(group)
+		if n >= 4 {
+			dotNibbles4AVX512(&dst[0], &q.groups[0], &rows[0], uintptr(stride), uintptr(n/4), chunks, tail)
+		}
+		if whole < n {
+			dotNibbles1AVX512(&dst[whole], &q.groups[0], &rows[whole*stride], uintptr(stride), uintptr(n-whole), chunks, tail)
+		}
+	case 32:
+		chunks, tail := q.shape(group)
+		if n >= 4 {
+			dotNibbles4AVX2(&dst[0], &q.groups[0], &rows[0], uintptr(stride), uintptr(n/4), chunks, tail)
+		}
+		if whole < n {
+			dotNibbles1AVX2(&dst[whole], &q.groups[0], &rows[whole*stride], uintptr(stride), uintptr(n-whole), chunks, tail)
+		}
+	default:
 		dotNibblesPortable(dst, q, rows, stride)
+	}
+}
+
+// listAhead is how many rows ahead of its loads a scan of listed rows asks for memory, whole blocks.
+const listAhead = 32
+
+func (k Kernels) dotNibblesAt(dst []int32, q NibbleQuery, rows []uint8, stride int, at []uint32, beside []float32) {
+	group := k.nibbleGroup(q.bytes)
+	if group == 0 {
+		dotNibblesAtPortable(dst, q, rows, stride, at)
 		return
 	}
-	n := len(dst)
-	chunks, tail := uintptr(q.bytes/32), 0
-	if rest := q.bytes % 32; rest > 0 {
-		tail = rest - 32
+	chunks, tail := q.shape(group)
+	lines, ahead := uintptr(q.bytes+63)/64, uintptr(4*listAhead)
+	i := 0
+	for _, end := range []int{len(at) - listAhead, len(at)} { // of the last rows there is nothing ahead
+		if n := max(end-i, 0) &^ 3; n > 0 && group == 64 {
+			dotNibblesAt4AVX512(&dst[i], &q.groups[0], &rows[0], uintptr(stride), &at[i], uintptr(n/4), chunks, tail, ahead,
+				lines, unsafe.SliceData(beside))
+			i += n
+		} else if n > 0 {
+			dotNibblesAt4AVX2(&dst[i], &q.groups[0], &rows[0], uintptr(stride), &at[i], uintptr(n/4), chunks, tail, ahead,
+				lines, unsafe.SliceData(beside))
+			i += n
+		}
+		ahead = 0
 	}
-	if n >= 4 {
-		dotNibbles4AVX2(&dst[0], &q.groups[0], &rows[0], uintptr(stride), uintptr(n/4), chunks, tail, ahead)
-	}
-	if from := n &^ 3; from < n {
-		dotNibbles1AVX2(&dst[from], &q.groups[0], &rows[from*stride], uintptr(stride), uintptr(n-from), chunks, tail, ahead)
+	for ; i < len(at); i++ {
+		if row := &rows[int(at[i])*stride]; group == 64 {
+			dotNibbles1AVX512(&dst[i], &q.groups[0], row, uintptr(stride), 1, chunks, tail)
+		} else {
+			dotNibbles1AVX2(&dst[i], &q.groups[0], row, uintptr(stride), 1, chunks, tail)
+		}
 	}
 }
 

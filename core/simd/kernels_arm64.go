@@ -124,31 +124,55 @@ func (k Kernels) dotRowsAt(dst []int32, q Query, rows []int8, stride int, at []u
 func dotNibbles4NEON(dst *int32, q *int8, rows *uint8, stride uintptr, blocks, chunks uintptr, tail int)
 
 //go:noescape
+func dotNibblesAt4NEON(dst *int32, q *int8, rows *uint8, stride uintptr, at *uint32, blocks, chunks uintptr, tail int)
+
+//go:noescape
 func dotNibbles1NEON(dst *int32, q *int8, rows *uint8, stride uintptr, blocks, chunks uintptr, tail int)
 
 // nibbleGroup is how many bytes of a row of nibbles a step takes; 0: Go does it.
-func (k Kernels) nibbleGroup() int {
+func (k Kernels) nibbleGroup(_ int) int {
 	if k.neon() {
 		return 16
 	}
 	return 0
 }
 
-func (k Kernels) dotNibbles(dst []int32, q NibbleQuery, rows []uint8, stride, _ int) {
+// chunks16 is the shape of a query for the kernels: whole groups of 16 bytes and the step from their end back to the
+// last 16 bytes, 0 if none is left.
+func (q *NibbleQuery) chunks16() (chunks uintptr, tail int) {
+	if rest := q.bytes % 16; rest > 0 {
+		tail = rest - 16
+	}
+	return uintptr(q.bytes / 16), tail
+}
+
+func (k Kernels) dotNibbles(dst []int32, q NibbleQuery, rows []uint8, stride int) {
 	if !k.neon() || q.bytes < 16 {
 		dotNibblesPortable(dst, q, rows, stride)
 		return
 	}
-	chunks, tail := uintptr(q.bytes/16), 0
-	if rest := q.bytes % 16; rest > 0 {
-		tail = rest - 16
-	}
+	chunks, tail := q.chunks16()
 	n := len(dst)
 	if n >= 4 {
 		dotNibbles4NEON(&dst[0], &q.groups[0], &rows[0], uintptr(stride), uintptr(n/4), chunks, tail)
 	}
 	if from := n &^ 3; from < n {
 		dotNibbles1NEON(&dst[from], &q.groups[0], &rows[from*stride], uintptr(stride), uintptr(n-from), chunks, tail)
+	}
+}
+
+func (k Kernels) dotNibblesAt(dst []int32, q NibbleQuery, rows []uint8, stride int, at []uint32, _ []float32) {
+	if !k.neon() || q.bytes < 16 {
+		dotNibblesAtPortable(dst, q, rows, stride, at)
+		return
+	}
+	chunks, tail := q.chunks16()
+	n := len(at)
+	if n >= 4 {
+		dotNibblesAt4NEON(&dst[0], &q.groups[0], &rows[0], uintptr(stride), &at[0], uintptr(n/4), chunks, tail)
+	}
+	for i := n &^ 3; i < n; i++ {
+		dotNibbles1NEON(&dst[i], &q.groups[0], &rows[int(at[i])*stride], uintptr(stride), 1, chunks, tail)
 	}
 }
 

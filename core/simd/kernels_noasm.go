@@ -14,10 +14,14 @@ func (k Kernels) dotRowsAt(dst []int32, q Query, rows []int8, stride int, at []u
 	dotRowsAtPortable(dst, q, rows, stride, at)
 }
 
-func (k Kernels) nibbleGroup() int { return 0 }
+func (k Kernels) nibbleGroup(_ int) int { return 0 }
 
-func (k Kernels) dotNibbles(dst []int32, q NibbleQuery, rows []uint8, stride, _ int) {
+func (k Kernels) dotNibbles(dst []int32, q NibbleQuery, rows []uint8, stride int) {
 	dotNibblesPortable(dst, q, rows, stride)
+}
+
+func (k Kernels) dotNibblesAt(dst []int32, q NibbleQuery, rows []uint8, stride int, at []uint32, _ []float32) {
+	dotNibblesAtPortable(dst, q, rows, stride, at)
 }
 
 func (k Kernels) dot(a, b []float32) float32               { return dotPortable(a, b) }

@@ -232,6 +232,91 @@ sum:
 	BNE block
 	RET
 
+// func dotNibblesAt4NEON(dst *int32, q *int8, rows *uint8, stride uintptr, at *uint32, blocks, chunks uintptr, tail int)
+TEXT ·dotNibblesAt4NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD q+8(FP), R1
+	MOVD rows+16(FP), R2
+	MOVD stride+24(FP), R3
+	MOVD blocks+40(FP), R4
+	MOVD tail+56(FP), R6
+	MOVW $15, R7
+	VDUP R7, V31.B16
+	MOVD at+32(FP), R13
+block:
+	MOVWU.P 4(R13), R8
+	MADD R3, R2, R8, R8
+	VEOR V0.B16, V0.B16, V0.B16
+	MOVWU.P 4(R13), R9
+	MADD R3, R2, R9, R9
+	VEOR V1.B16, V1.B16, V1.B16
+	MOVWU.P 4(R13), R10
+	MADD R3, R2, R10, R10
+	VEOR V2.B16, V2.B16, V2.B16
+	MOVWU.P 4(R13), R11
+	MADD R3, R2, R11, R11
+	VEOR V3.B16, V3.B16, V3.B16
+	MOVD R1, R12
+	MOVD chunks+48(FP), R5
+chunk:
+	VLD1.P 32(R12), [V16.B16, V17.B16]
+	VLD1.P 16(R8), [V18.B16]
+	VUSHR $4, V18.B16, V22.B16
+	VAND V31.B16, V18.B16, V18.B16
+	WORD $0x4e909640 // sdot V0, V18, V16
+	WORD $0x4e9196c0 // sdot V0, V22, V17
+	VLD1.P 16(R9), [V19.B16]
+	VUSHR $4, V19.B16, V23.B16
+	VAND V31.B16, V19.B16, V19.B16
+	WORD $0x4e909661 // sdot V1, V19, V16
+	WORD $0x4e9196e1 // sdot V1, V23, V17
+	VLD1.P 16(R10), [V20.B16]
+	VUSHR $4, V20.B16, V24.B16
+	VAND V31.B16, V20.B16, V20.B16
+	WORD $0x4e909682 // sdot V2, V20, V16
+	WORD $0x4e919702 // sdot V2, V24, V17
+	VLD1.P 16(R11), [V21.B16]
+	VUSHR $4, V21.B16, V25.B16
+	VAND V31.B16, V21.B16, V21.B16
+	WORD $0x4e9096a3 // sdot V3, V21, V16
+	WORD $0x4e919723 // sdot V3, V25, V17
+	SUBS $1, R5, R5
+	BNE chunk
+	CBZ R6, sum
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	ADD R6, R10, R10
+	ADD R6, R11, R11
+	VLD1.P 32(R12), [V16.B16, V17.B16]
+	VLD1.P 16(R8), [V18.B16]
+	VUSHR $4, V18.B16, V22.B16
+	VAND V31.B16, V18.B16, V18.B16
+	WORD $0x4e909640 // sdot V0, V18, V16
+	WORD $0x4e9196c0 // sdot V0, V22, V17
+	VLD1.P 16(R9), [V19.B16]
+	VUSHR $4, V19.B16, V23.B16
+	VAND V31.B16, V19.B16, V19.B16
+	WORD $0x4e909661 // sdot V1, V19, V16
+	WORD $0x4e9196e1 // sdot V1, V23, V17
+	VLD1.P 16(R10), [V20.B16]
+	VUSHR $4, V20.B16, V24.B16
+	VAND V31.B16, V20.B16, V20.B16
+	WORD $0x4e909682 // sdot V2, V20, V16
+	WORD $0x4e919702 // sdot V2, V24, V17
+	VLD1.P 16(R11), [V21.B16]
+	VUSHR $4, V21.B16, V25.B16
+	VAND V31.B16, V21.B16, V21.B16
+	WORD $0x4e9096a3 // sdot V3, V21, V16
+	WORD $0x4e919723 // sdot V3, V25, V17
+sum:
+	VADDP V1.S4, V0.S4, V0.S4
+	VADDP V3.S4, V2.S4, V2.S4
+	VADDP V2.S4, V0.S4, V0.S4
+	VST1.P [V0.S4], 16(R0)
+	SUBS $1, R4, R4
+	BNE block
+	RET
+
 // func dotNibbles1NEON(dst *int32, q *int8, rows *uint8, stride uintptr, blocks, chunks uintptr, tail int)
 TEXT ·dotNibbles1NEON(SB), NOSPLIT, $0-56
 	MOVD dst+0(FP), R0

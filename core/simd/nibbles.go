@@ -26,7 +26,7 @@ func (k Kernels) PrepareNibbleQuery(codes []int8) NibbleQuery {
 	q := NibbleQuery{dim: dim, bytes: NibbleBytes(dim), level: k.level}
 	q.codes = make([]int8, 2*q.bytes)
 	copy(q.codes, codes)
-	if width := k.nibbleGroup(); width > 0 {
+	if width := k.nibbleGroup(q.bytes); width > 0 {
 		q.groups = groupNibbles(q.codes, width)
 	}
 	return q
@@ -76,41 +76,75 @@ func PackNibbles(dst, codes []uint8) {
 // packed nibbles: Σ nibble*code. Row i is the NibbleBytes(q.Dim()) bytes at
 // rows[i*stride]; stride is at least that.
 func (k Kernels) DotNibbles(dst []int32, q NibbleQuery, rows []uint8, stride int) {
-	k.DotNibblesAhead(dst, q, rows, stride, streamAhead)
-}
-
-// streamAhead is how far ahead of its loads a scan of rows that follow each other asks for memory, in bytes.
-const streamAhead = 4096
-
-// DotNibblesAhead is DotNibbles with another place to ask for in time: ahead is how many bytes beyond rows those lie that
-// are scanned next. Where there are none any number will do, since nothing is read there.
-func (k Kernels) DotNibblesAhead(dst []int32, q NibbleQuery, rows []uint8, stride, ahead int) {
-	if q.dim == 0 || stride < q.bytes || q.level != k.level {
-		panic(fmt.Sprintf("simd: stride %d for a query of %d dimensions at level %s", stride, q.dim, q.level))
-	}
+	q.check(k, stride)
 	if len(dst) == 0 {
 		return
 	}
 	if len(rows) < q.bytes || len(dst)-1 > (len(rows)-q.bytes)/stride {
 		panic(fmt.Sprintf("simd: %d bytes for %d rows of %d, stride %d", len(rows), len(dst), q.bytes, stride))
 	}
-	for part := max(8, 16*stretch/q.bytes&^7); len(dst) > part; {
-		k.dotNibbles(dst[:part], q, rows, stride, ahead)
+	for part := q.part(); len(dst) > part; {
+		k.dotNibbles(dst[:part], q, rows, stride)
 		dst, rows = dst[part:], rows[part*stride:]
 	}
-	k.dotNibbles(dst, q, rows, stride, ahead)
+	k.dotNibbles(dst, q, rows, stride)
 }
 
+// DotNibblesAt is DotNibbles of the rows whose ordinals are in at: dst[i] is that of the row at rows[at[i]*stride].
+// Ordinals may repeat and come in any order. The memory of rows is asked for some rows ahead, which is what a scan of
+// many short runs needs, and with it that of beside, two numbers a row that the caller reads next; they may be missing.
+// dst is at least as long as at.
+func (k Kernels) DotNibblesAt(dst []int32, q NibbleQuery, rows []uint8, stride int, at []uint32, beside []float32) {
+	q.check(k, stride)
+	if len(dst) < len(at) {
+		panic(fmt.Sprintf("simd: %d results for %d rows", len(dst), len(at)))
+	}
+	if len(at) == 0 {
+		return
+	}
+	var last uint32
+	for _, row := range at {
+		last = max(last, row)
+	}
+	if len(rows) < q.bytes || int(last) > (len(rows)-q.bytes)/stride {
+		panic(fmt.Sprintf("simd: row %d is outside %d bytes of rows", last, len(rows)))
+	}
+	for part := q.part(); len(at) > part; {
+		k.dotNibblesAt(dst[:part], q, rows, stride, at[:part], beside)
+		dst, at = dst[part:], at[part:]
+	}
+	k.dotNibblesAt(dst[:len(at)], q, rows, stride, at, beside)
+}
+
+func (q *NibbleQuery) check(k Kernels, stride int) {
+	if q.dim == 0 || stride < q.bytes || q.level != k.level {
+		panic(fmt.Sprintf("simd: stride %d for a query of %d dimensions at level %s", stride, q.dim, q.level))
+	}
+}
+
+// part is how many rows go through assembly in one call, whole blocks.
+func (q *NibbleQuery) part() int { return max(8, 16*stretch/q.bytes&^7) }
+
 func dotNibblesPortable(dst []int32, q NibbleQuery, rows []uint8, stride int) {
+	for i := range dst {
+		dst[i] = q.dot(rows[i*stride:])
+	}
+}
+
+func dotNibblesAtPortable(dst []int32, q NibbleQuery, rows []uint8, stride int, at []uint32) {
+	for i, row := range at {
+		dst[i] = q.dot(rows[int(row)*stride:])
+	}
+}
+
+func (q *NibbleQuery) dot(row []uint8) int32 {
 	low := q.codes[:q.bytes]
 	high := q.codes[q.bytes:][:len(low)]
-	for i := range dst {
-		row := rows[i*stride:][:len(low)]
-		var a, b int32
-		for j, v := range row {
-			a += int32(v&15) * int32(low[j])
-			b += int32(v>>4) * int32(high[j])
-		}
-		dst[i] = a + b
+	row = row[:len(low)]
+	var a, b int32
+	for j, v := range row {
+		a += int32(v&15) * int32(low[j])
+		b += int32(v>>4) * int32(high[j])
 	}
+	return a + b
 }

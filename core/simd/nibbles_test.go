@@ -53,11 +53,20 @@ func checkNibbles(t *testing.T, k simd.Kernels, query []int8, rows [][]uint8, pa
 			t.Fatalf("DotNibbles dim %d, %d rows: wrote past the results", len(query), len(rows))
 		}
 	}
-	for _, ahead := range []int{0, -len(packed), 1 << 40} { // what lies there is not read
-		other := make([]int32, len(rows))
-		k.DotNibblesAhead(other, k.PrepareNibbleQuery(query), packed, stride, ahead)
-		if !slices.Equal(other, got[:len(rows)]) {
-			t.Fatalf("DotNibblesAhead dim %d, %d ahead: %d, want %d", len(query), ahead, other, got[:len(rows)])
+	at := make([]uint32, 2*len(rows)+1) // more than are asked for ahead where rows are many; they repeat
+	for i := range at {
+		at[i] = uint32(i * 7919 % len(rows))
+	}
+	listed := slices.Repeat([]int32{guard}, len(at)+16)
+	k.DotNibblesAt(listed, k.PrepareNibbleQuery(query), packed, stride, at, make([]float32, 2*len(rows)))
+	for i, row := range at {
+		if listed[i] != got[row] {
+			t.Fatalf("DotNibblesAt dim %d stride %d: row %d is %d, want %d", len(query), stride, row, listed[i], got[row])
+		}
+	}
+	for _, g := range listed[len(at):] {
+		if g != guard {
+			t.Fatalf("DotNibblesAt dim %d, %d rows: wrote past the results", len(query), len(at))
 		}
 	}
 }
@@ -106,10 +115,11 @@ func TestDotNibblesExtremes(t *testing.T) {
 
 func TestDotNibblesAllocatesNothing(t *testing.T) {
 	everyLevel(t, func(t *testing.T, k simd.Kernels) {
-		q, rows := k.PrepareNibbleQuery(make([]int8, 100)), make([]uint8, 500)
+		q, rows, at := k.PrepareNibbleQuery(make([]int8, 100)), make([]uint8, 500), []uint32{9, 0, 3, 3, 1}
 		if n := testing.AllocsPerRun(10, func() {
 			var dst [10]int32
 			k.DotNibbles(dst[:], q, rows, 50)
+			k.DotNibblesAt(dst[:], q, rows, 50, at, nil)
 		}); n != 0 {
 			t.Errorf("%g allocations a scan", n)
 		}
@@ -125,8 +135,12 @@ func TestDotNibblesRefusesBadShapes(t *testing.T) {
 		mustPanic(t, "short stride", func() { k.DotNibbles(make([]int32, 1), q, rows, 31) })
 		mustPanic(t, "short rows", func() { k.DotNibbles(make([]int32, 11), q, rows, 32) })
 		mustPanic(t, "stride that wraps", func() { k.DotNibbles(make([]int32, 5), q, rows, 1<<62) })
+		mustPanic(t, "row outside", func() { k.DotNibblesAt(make([]int32, 2), q, rows, 32, []uint32{0, 10}, nil) })
+		mustPanic(t, "short results", func() { k.DotNibblesAt(make([]int32, 1), q, rows, 32, []uint32{0, 1}, nil) })
+		mustPanic(t, "short stride of listed rows", func() { k.DotNibblesAt(make([]int32, 1), q, rows, 31, []uint32{0}, nil) })
 		mustPanic(t, "short packed row", func() { simd.PackNibbles(make([]uint8, 3), make([]uint8, 7)) })
 		k.DotNibbles(nil, q, nil, 32)
+		k.DotNibblesAt(nil, q, nil, 32, nil, nil)
 		for _, level := range simd.Levels() {
 			if other, err := simd.At(level); err == nil && level != k.Level() {
 				mustPanic(t, "query of another level", func() { other.DotNibbles(make([]int32, 1), q, rows, 32) })

@@ -3,6 +3,7 @@ package embedded
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/mnemehq/mneme/core/simd"
 )
@@ -249,69 +250,135 @@ func clampCell(v float64) float32 {
 	return clampCoarse(v)
 }
 
-// rowsRead is how many rows of a segment a search reads that wants the best k. In a larger segment a smaller share holds
-// the nearest; the more are wanted, the further away the last of them lies. The figures are those of real vectors
+// rowsRead is how many rows of a segment a search reads at most that wants the best k. In a larger segment a smaller share
+// holds the nearest; the more are wanted, the further away the last of them lies. The figures are those of real vectors
 // (BenchmarkLarge).
 func rowsRead(chunks, k int) int {
 	share := readShare * math.Pow(float64(chunks)/(1<<20), -.3) * math.Pow(float64(max(k, 10))/10, .15)
 	return min(int(math.Ceil(share*float64(chunks))), chunks)
 }
 
-// readShare is the share of a segment of a million chunks that a search for its ten best reads.
-const readShare = .1
+const (
+	readShare   = .15 // of a segment of a million chunks, what a search for its ten best reads at most
+	firstPart   = 16  // the best of them are read first: one of firstPart
+	missedShare = .05 // of the results, what is expected to lie in cells that are left out although they could be read
+	sampledRows = 4096
+)
 
 // cellRanks are ranks of a segment's cells, coarse enough for a sum of rows by rank: the higher, the more a cell promises.
 const cellRanks = 1 << 10
 
-// rankCells gives each cell of a segment its rank.
-func (x *Index) rankCells(near coarseQuery, seg *segment, dots []int32) []uint16 {
+// cellRanking is how much the cells of a segment promise a query: the score of each by its mean, and its rank by that.
+type cellRanking struct {
+	scores    []float32
+	ranks     []uint16
+	rows      [cellRanks]int // by rank
+	low, unit float32        // a rank is (score-low)*unit
+}
+
+// rankCells scores a segment's cells by the codes of their means.
+func (x *Index) rankCells(near coarseQuery, seg *segment, dots []int32) *cellRanking {
 	n, width := len(seg.cellEnd), simd.NibbleBytes(seg.dim)
-	scores := make([]float32, n)
+	r := &cellRanking{scores: make([]float32, n), ranks: make([]uint16, n)}
 	low, high := float32(math.MaxFloat32), float32(-math.MaxFloat32)
 	for from := 0; from < n; from += scanRows {
 		part := dots[:min(scanRows, n-from)]
 		x.kernels.DotNibbles(part, near.codes, seg.cellCode[from*width:], width)
 		for i, d := range part {
 			score := near.score(d, seg.cellTerm[2*(from+i):])
-			scores[from+i] = score
-			if score >= -math.MaxFloat32 { // has a vector
-				low, high = min(low, score), max(high, score)
+			r.scores[from+i] = score
+			if score < low && score >= -math.MaxFloat32 { // has a vector
+				low = score
+			}
+			if score > high {
+				high = score
 			}
 		}
 	}
-	ranks := make([]uint16, n)
-	unit := float32(cellRanks-1) / max(high-low, math.SmallestNonzeroFloat32)
-	for i, score := range scores {
-		ranks[i] = uint16(min(max((score-low)*unit, 0), cellRanks-1))
+	r.low, r.unit = low, (cellRanks-1)/max(high-low, math.SmallestNonzeroFloat32)
+	from := uint32(0)
+	for i, score := range r.scores {
+		rank := uint16(0)
+		if at := (score - r.low) * r.unit; at >= cellRanks-1 {
+			rank = cellRanks - 1
+		} else if at > 0 {
+			rank = uint16(at)
+		}
+		end := seg.cellEnd[i]
+		r.ranks[i] = rank
+		r.rows[rank] += min(int(end-from), 64*cellChunks) // the first holds what has no vector, too
+		from = end
 	}
-	return ranks
+	return r
+}
+
+// worthReading is the lowest rank of the cells that are to be read. Those below are expected to hold no more than missed
+// rows, all of them together, that score above floor, if rows differ from what their cells promise by the normal
+// distribution that has the mean and deviation of d. Real ones differ by nearly that.
+func (r *cellRanking) worthReading(floor float32, d differences, missed float64) uint16 {
+	mean, deviation := d.normal()
+	if !(deviation > 0) {
+		return 0
+	}
+	for rank, rows := range r.rows {
+		if rows == 0 {
+			continue
+		}
+		score := float64(r.low) + (float64(rank)+.5)/float64(r.unit)
+		missed -= float64(rows) * math.Erfc((float64(floor)-score-mean)/(deviation*math.Sqrt2)) / 2
+		if missed < 0 {
+			return uint16(rank)
+		}
+	}
+	return cellRanks
+}
+
+// differences are those of rows' scores and their cells'.
+type differences struct {
+	n            int
+	sum, squares float64
+}
+
+func (d *differences) add(v float32) {
+	d.n++
+	d.sum += float64(v)
+	d.squares += float64(v) * float64(v)
+}
+
+func (d *differences) normal() (mean, deviation float64) {
+	if d.n == 0 {
+		return 0, 0
+	}
+	mean = d.sum / float64(d.n)
+	return mean, math.Sqrt(max(d.squares/float64(d.n)-mean*mean, 0))
 }
 
 // scanCells offers the rows of the cells of a segment that promise most.
 func (x *Index) scanCells(ctx context.Context, coarse *selection, near coarseQuery, seg *segment, at uint32, set bitset,
 	limit int, filtered bool) error {
-	dots := make([]int32, scanRows)
-	ranks := x.rankCells(near, seg, dots)
-	var rows [cellRanks]int
-	var from uint32
-	for i, end := range seg.cellEnd {
-		rows[ranks[i]] += min(int(end-from), 64*cellChunks) // the first holds what has no vector, too
-		from = end
-	}
+	s := cellScan{Index: x, coarse: coarse, near: near, seg: seg, at: at, set: set,
+		dots: make([]int32, scanRows), list: make([]uint32, scanRows)}
+	s.cellRanking = x.rankCells(near, seg, s.dots)
 	// What a filter leaves may lie in other cells than those that are near, so that all are read.
 	read := rowsRead(seg.chunks, limit)
-	if filtered || read < 4*limit {
+	all := filtered || read < 4*limit
+	if all {
 		read = seg.chunks
 	}
-	// The best eighth goes first: it has most of what is kept, and few rows of the rest get past that.
+	// The best go first: they have most of what is kept, few rows of the rest get past that, and they tell which of the rest
+	// are worth reading.
 	high, sum := uint16(cellRanks), 0
-	for _, part := range []int{read / 8, read} {
-		low := high
-		for low > 0 && sum < part {
-			low--
-			sum += rows[low]
+	for _, part := range []int{read / firstPart, read} {
+		low, least := high, uint16(0)
+		if part == read && !all {
+			missed := missedShare * float64(limit) * float64(seg.chunks) / float64(max(coarse.topK.snap.live, seg.chunks))
+			least = s.worthReading(coarse.kth(limit), s.differences, missed)
 		}
-		if err := x.scanRanks(ctx, coarse, near, seg, at, set, dots, ranks, low, high); err != nil {
+		for low > least && sum < part {
+			low--
+			sum += s.rows[low]
+		}
+		if err := s.scan(ctx, low, high); err != nil {
 			return err
 		}
 		high = low
@@ -319,40 +386,67 @@ func (x *Index) scanCells(ctx context.Context, coarse *selection, near coarseQue
 	return nil
 }
 
-// scanRanks offers the rows of the cells with ranks from low to below high.
-func (x *Index) scanRanks(ctx context.Context, coarse *selection, near coarseQuery, seg *segment, at uint32, set bitset,
-	dots []int32, ranks []uint16, low, high uint16) error {
-	width := simd.NibbleBytes(seg.dim)
-	cell := 0
-	// run is the next rows in one go, those of cells side by side; none at the end.
-	run := func() (from, to int) {
-		for ; cell < len(ranks) && from == to; cell++ {
-			if cell > 0 {
-				from = int(seg.cellEnd[cell-1])
+// cellScan is a search of a segment's cells.
+type cellScan struct {
+	*Index
+	*cellRanking
+	differences
+	coarse *selection
+	near   coarseQuery
+	seg    *segment
+	at     uint32 // of the segment
+	set    bitset
+	dots   []int32
+	list   []uint32 // the places of rows that are scored next
+}
+
+// scan offers the rows of the cells with ranks from low to below high. Cells are short and lie apart, so that their rows
+// are listed, and scored many at a time.
+func (s *cellScan) scan(ctx context.Context, low, high uint16) error {
+	n := 0
+	for cell, rank := range s.ranks {
+		if rank < low || rank >= high {
+			continue
+		}
+		from, end := uint32(0), s.seg.cellEnd[cell]
+		if cell > 0 {
+			from = s.seg.cellEnd[cell-1]
+		}
+		for from < end {
+			part := s.list[n:min(n+int(end-from), scanRows)]
+			for i := range part {
+				part[i] = from + uint32(i)
 			}
-			to = from
-			for ; cell < len(ranks) && ranks[cell] >= low && ranks[cell] < high; cell++ {
-				to = int(seg.cellEnd[cell])
+			from += uint32(len(part))
+			if n += len(part); n == scanRows {
+				if err := s.score(ctx, n); err != nil {
+					return err
+				}
+				n = 0
 			}
 		}
-		return from, to
 	}
-	from, to := run()
-	for from < to {
-		next, end := run()
-		for ; from < to; from += scanRows {
-			if err := ctx.Err(); err != nil {
-				return err
+	return s.score(ctx, n)
+}
+
+// score offers the first n rows of the list. Of the first rows of a search it notes how they differ from their cells.
+func (s *cellScan) score(ctx context.Context, n int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	list, dots := s.list[:n], s.dots[:n]
+	s.kernels.DotNibblesAt(dots, s.near.codes, s.seg.coarse, simd.NibbleBytes(s.seg.dim), list, s.seg.coarseTerm)
+	s.coarse.scanListed(dots, s.near, s.seg, s.at, list, s.set)
+	if n > 0 && s.n < sampledRows {
+		cell, _ := slices.BinarySearch(s.seg.cellEnd, list[0]+1)
+		for j, place := range list {
+			for place >= s.seg.cellEnd[cell] {
+				cell++
 			}
-			rows := seg.cellRow[from:min(to, from+scanRows)]
-			ahead := (next - from) * width
-			if to-from > scanRows {
-				ahead = scanRows * width
+			if score := s.near.score(dots[j], s.seg.coarseTerm[2*place:]); score >= -math.MaxFloat32 {
+				s.add(score - s.scores[cell])
 			}
-			x.kernels.DotNibblesAhead(dots[:len(rows)], near.codes, seg.coarse[from*width:], width, ahead)
-			coarse.scan(dots[:len(rows)], near, seg.coarseTerm[2*from:2*(from+len(rows))], at, 0, rows, set)
 		}
-		from, to = next, end
 	}
 	return nil
 }

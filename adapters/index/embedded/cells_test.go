@@ -137,6 +137,50 @@ func TestRowsRead(t *testing.T) {
 	}
 }
 
+// Cells are read from the rank on below which hardly a row is expected to pass: the more differ rows from their cells, and
+// the lower the worst result is, the more.
+func TestCellsWorthReading(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 2))
+	ranking := &cellRanking{unit: 1000} // scores of 0 to 1.024
+	for i := range ranking.rows {
+		ranking.rows[i] = 100
+	}
+	for _, deviation := range []float64{.02, .05, .1} {
+		var d differences
+		for range 10_000 {
+			d.add(float32(.01 + deviation*r.NormFloat64()))
+		}
+		last := uint16(0)
+		for _, floor := range []float32{.5, .7, .9} {
+			least := ranking.worthReading(floor, d, 1)
+			passed := 0 // of the rows below, ten times
+			for rank := range int(least) {
+				for range 10 * ranking.rows[rank] {
+					if (float64(rank)+.5)/1000+.01+deviation*r.NormFloat64() > float64(floor) {
+						passed++
+					}
+				}
+			}
+			if passed > 25 || least <= last {
+				t.Errorf("deviation %v, floor %v: from rank %d on, %d tenths of a row missed", deviation, floor, least, passed)
+			}
+			last = least
+		}
+		if few := ranking.worthReading(.5, d, 10); few <= ranking.worthReading(.5, d, 1) {
+			t.Errorf("deviation %v: with ten missed rows allowed cells are read from rank %d on", deviation, few)
+		}
+		if least := ranking.worthReading(float32(math.Inf(-1)), d, 1); least != 0 {
+			t.Errorf("deviation %v: with too few results cells are read from rank %d on", deviation, least)
+		}
+		if least := ranking.worthReading(5, d, 1); least != cellRanks {
+			t.Errorf("deviation %v: nothing can pass, and cells are read from rank %d on", deviation, least)
+		}
+	}
+	if least := ranking.worthReading(.5, differences{}, 1); least != 0 {
+		t.Errorf("of unknown rows, cells are read from rank %d on", least)
+	}
+}
+
 // largeFile is an index whose one partition is a file in cells.
 func largeFile(t *testing.T, dir string, vectors [][]float32) (*Index, port.Partition) {
 	t.Helper()
@@ -214,6 +258,11 @@ func TestALargeFileIsSearchedByCells(t *testing.T) {
 	seg := s.segs[0].segment
 	if len(s.segs) != 1 || seg.file == nil || len(seg.cellEnd) < n*8/10/cellChunks {
 		t.Fatalf("%d segments, the first of %d cells", len(s.segs), len(seg.cellEnd))
+	}
+	for _, section := range []int{secCoarse, secCellCode} {
+		if at := binary.LittleEndian.Uint64(seg.image[24+24*section:]); at%64 != 0 {
+			t.Errorf("section %d begins within a cache line, at %d", section, at)
+		}
 	}
 	s.release()
 	for _, c := range []struct {

@@ -228,18 +228,27 @@ func (s *selection) offer(f candidate) {
 	}
 }
 
-// scan offers the rows at.. of a segment, or those that rows names, of those in set, with the score that their coarse
-// codes give.
-func (s *selection) scan(dots []int32, q coarseQuery, terms []float32, seg, at uint32, rows []uint32, set bitset) {
+// scan offers the rows at.. of a segment, of those in set, with the score that their coarse codes give.
+func (s *selection) scan(dots []int32, q coarseQuery, terms []float32, seg, at uint32, set bitset) {
 	floor := max(s.floor(), -math.MaxFloat32) // without a vector a row's score is below
 	terms = terms[:2*len(dots)]
 	for j, d := range dots {
 		if score := q.score(d, terms[2*j:]); score >= floor {
-			row := at + uint32(j)
-			if rows != nil {
-				row = rows[j]
+			if row := at + uint32(j); set == nil || set.has(row) {
+				s.offer(candidate{score, seg, row})
+				floor = max(s.floor(), -math.MaxFloat32)
 			}
-			if set == nil || set.has(row) {
+		}
+	}
+}
+
+// scanListed is scan for the rows at the places of a segment's cells that list has.
+func (s *selection) scanListed(dots []int32, q coarseQuery, segment *segment, seg uint32, list []uint32, set bitset) {
+	floor := max(s.floor(), -math.MaxFloat32)
+	dots = dots[:len(list)]
+	for j, place := range list {
+		if score := q.score(dots[j], segment.coarseTerm[2*place:]); score >= floor {
+			if row := segment.cellRow[place]; set == nil || set.has(row) {
 				s.offer(candidate{score, seg, row})
 				floor = max(s.floor(), -math.MaxFloat32)
 			}
@@ -275,6 +284,18 @@ func (s *selection) cut() {
 		}
 	}
 	s.cand = kept
+}
+
+// kth is the k-th best score so far; minus infinity: there are fewer.
+func (s *selection) kth(k int) float32 {
+	if len(s.cand) < k {
+		return float32(math.Inf(-1))
+	}
+	s.scores = s.scores[:0]
+	for _, c := range s.cand {
+		s.scores = append(s.scores, c.score)
+	}
+	return kthLargest(s.scores, k)
 }
 
 // best is the kept candidates, in the order they came.

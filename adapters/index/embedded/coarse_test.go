@@ -69,7 +69,7 @@ func TestTheScanOfCoarseCodes(t *testing.T) {
 					all = append(all, candidate{score, 0, row})
 				}
 			}
-			sel.scan(dots, q, terms, 0, uint32(at), nil, set)
+			sel.scan(dots, q, terms, 0, uint32(at), set)
 		}
 		got := slices.Clone(sel.best())
 		order := &topK{snap: s}
@@ -86,10 +86,13 @@ func TestTheScanOfCoarseCodes(t *testing.T) {
 		}
 		sel.offer(candidate{float32(i), 0, uint32(20 + i)})
 	}
+	if got := sel.kth(2); got != 4 || !math.IsInf(float64(sel.kth(4)), -1) {
+		t.Errorf("the second best is %v, the fourth %v", got, sel.kth(4))
+	}
 	if sel.floor() != 3 || !sel.full || len(sel.cand) != 3 {
 		t.Errorf("after six the floor is %v, %d are kept", sel.floor(), len(sel.cand))
 	}
-	sel.scan([]int32{3}, coarseQuery{step: 1}, []float32{1, 0}, 0, 2, nil, nil) // as good as the worst, and stands before it
+	sel.scan([]int32{3}, coarseQuery{step: 1}, []float32{1, 0}, 0, 2, nil) // as good as the worst, and stands before it
 	if got := sel.best(); len(got) != 3 || got[2] != (candidate{3, 0, 2}) {
 		t.Errorf("kept %v", got)
 	}

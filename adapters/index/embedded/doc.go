@@ -26,8 +26,9 @@
 // scans codes of 4 bits a component around the segment's mean vector (core/simd)
 // and scores the best 512 or more again with int8 codes; where the bitmap is
 // sparse or the segment small, int8 codes are scanned. Files of 32,768 chunks or
-// more hold these codes in small cells of chunks that are alike, and the cells that
-// promise most are scanned: the one step that can miss what scanning all would find. The best 256 or more are
+// more hold these codes in small cells of chunks that are alike. Without a filter
+// the cells that promise most are scanned, until the rest hardly holds another of
+// the best: the one step that can miss what scanning all would find. The best 256 or more are
 // scored once more with a second int8 code of what the first left over, on both
 // sides: 16 bits in all. Keyword search is BM25 and
 // sparse search a dot product, whose query weighs by inverse document frequency

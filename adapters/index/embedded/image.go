@@ -26,10 +26,15 @@ func newImageWriter(w io.Writer, file bool) *imageWriter {
 	return &imageWriter{w: w, file: file, pos: headerLen, cur: -1, crc: castagnoli()}
 }
 
-// begin starts a section; Write adds to it.
+// begin starts a section; Write adds to it. In a file it begins with a cache line, so that a row of codes lies in no more
+// lines than it must; small images on the heap are spared the room.
 func (w *imageWriter) begin(section int) {
-	var zero [8]byte
-	if pad := -w.pos & 7; pad > 0 {
+	var zero [64]byte
+	align := uint64(8)
+	if w.file {
+		align = 64
+	}
+	if pad := -w.pos & (align - 1); pad > 0 {
 		w.out(zero[:pad])
 	}
 	w.cur = section

@@ -15,7 +15,7 @@ const (
 	sparseScan  = 4    // with fewer than 1/sparseScan of the rows allowed, rows are picked one by one
 	coarsePass  = 512  // least number of rows that pass the scan of coarse codes
 	coarseTimes = 8    // and their number for each result asked for
-	coarseShare = 500  // and the part of all rows: the denser they lie, the more come between
+	coarseShare = 1000 // and the part of all rows: the denser they lie, the more come between
 	finePass    = 256  // least number of rows that are scored with second codes
 )
 
@@ -89,7 +89,7 @@ func (x *Index) searchVector(ctx context.Context, s *snapshot, allow []allowance
 			if hasCoarse {
 				width := simd.NibbleBytes(seg.dim)
 				x.kernels.DotNibbles(dots[:n], near.codes, seg.coarse[at*width:], width)
-				coarse.scan(dots[:n], near, seg.coarseTerm[2*at:2*(at+n)], uint32(i), uint32(at), nil, set)
+				coarse.scan(dots[:n], near, seg.coarseTerm[2*at:2*(at+n)], uint32(i), uint32(at), set)
 				continue
 			}
 			x.kernels.DotRows(dots[:n], first, seg.code[at*seg.dim:], seg.dim)

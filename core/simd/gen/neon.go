@@ -11,8 +11,9 @@ func neon(f *file) {
 	dotNEON(f, 4, false)
 	dotNEON(f, 4, true)
 	dotNEON(f, 1, false)
-	nibblesNEON(f, 4)
-	nibblesNEON(f, 1)
+	nibblesNEON(f, 4, false)
+	nibblesNEON(f, 4, true)
+	nibblesNEON(f, 1, false)
 	for _, matrices := range []bool{false, true} {
 		for _, h := range []int{4, 2, 1} {
 			linearNEON(f, h, matrices)
