@@ -71,6 +71,9 @@ func TestContract(t *testing.T) {
 
 // Behind a pooler nothing may depend on the session.
 func TestContractWithPooler(t *testing.T) {
+	if testing.Short() {
+		t.Skip("what it does at once is what TestContract does, but for how statements are sent")
+	}
 	c := postgres.Default()
 	c.Pooler, c.Schema = true, "mneme"
 	storetest.Run(t, func(t *testing.T) port.DocumentStore {
