@@ -329,7 +329,7 @@ func (p MovePage) Sum(h hash.Hash) error {
 			return err
 		}
 		packed = binary.AppendUvarint(packed, uint64(len(packed))) // so that rows can't run into one another
-		_, _ = h.Write(packed) // never fails
+		_, _ = h.Write(packed)                                     // never fails
 	}
 	return nil
 }

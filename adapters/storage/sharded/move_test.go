@@ -23,18 +23,28 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 )
 
-// wanderer is a store whose organizations are moved between its transactions, each as far as numbers allow over SQLite.
+// wanderer is a store whose organizations are moved before it is read, each as far as numbers allow over SQLite.
 type wanderer struct {
 	*sharded.Store
-	t       *testing.T
-	mu      sync.RWMutex // held by the store's functions
-	updates atomic.Int64
-	moves   *atomic.Int64
+	t     *testing.T
+	mu    sync.RWMutex // held by the store's functions
+	views atomic.Int64
+	own   int // moves of this store
+	moves *atomic.Int64
 }
+
+// mostMoves bounds those of one store, which take time.
+const mostMoves = 4
 
 var order = []string{"home", "b", "c"}
 
 func (w *wanderer) View(ctx context.Context, fn func(port.Reader) error) error {
+	if w.views.Add(1)%3 == 0 && w.mu.TryLock() {
+		if w.own < mostMoves {
+			w.wander()
+		}
+		w.mu.Unlock()
+	}
 	w.mu.RLock()
 	defer w.mu.RUnlock()
 	return w.Store.View(ctx, fn)
@@ -45,10 +55,6 @@ func (w *wanderer) Update(ctx context.Context, fn func(port.Writer) error) error
 }
 
 func (w *wanderer) UpdateDocuments(ctx context.Context, fn func(port.DocumentWriter) error) error {
-	if w.updates.Add(1)%5 == 0 && w.mu.TryLock() {
-		w.wander()
-		w.mu.Unlock()
-	}
 	w.mu.RLock()
 	defer w.mu.RUnlock()
 	return w.Store.UpdateDocuments(ctx, fn)
@@ -66,6 +72,7 @@ func (w *wanderer) wander() {
 			_, err := w.Store.MoveOrganization(ctx, o.ID, to, nil)
 			switch {
 			case err == nil:
+				w.own++
 				w.moves.Add(1)
 				return
 			case fault.CodeOf(err) != fault.Conflict && !strings.Contains(err.Error(), "numbers of another"):
@@ -75,11 +82,20 @@ func (w *wanderer) wander() {
 	}
 }
 
+// settled are the tests whose organizations stay: those that read places of events and deliveries in a database,
+// which a move gives anew, in one transaction and use them in the next, or want those of several organizations in one order; that
+// of watermarks, which are not moved; and that of clients of OAuth, which only the grants in the home keep.
+var settled = []string{"Events", "EventTrim", "EventErasure", "DeliveryLanes", "Watermarks", "OAuthPurge"}
+
 // The store is the same where organizations are moved again and again.
 func TestContractOfMovedOrganizations(t *testing.T) {
 	var moves atomic.Int64
 	storetest.Run(t, func(t *testing.T) port.DocumentStore {
-		return &wanderer{Store: open(t, options(t, sharded.Fewest)), t: t, moves: &moves}
+		s := open(t, options(t, sharded.Fewest))
+		if i := strings.LastIndexByte(t.Name(), '/'); slices.Contains(settled, t.Name()[i+1:]) {
+			return s
+		}
+		return &wanderer{Store: s, t: t, moves: &moves}
 	})
 	if n := moves.Load(); n < 20 {
 		t.Errorf("%d moves", n)

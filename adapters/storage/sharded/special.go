@@ -1067,7 +1067,9 @@ func sourceOf(s port.SourceRow) ident.Org { return s.Org }
 // DueSources implements port.SourceReader.
 func (r *reader) DueSources(ctx context.Context, by time.Time, limit int) ([]port.SourceRow, error) {
 	all, err := listed(ctx, r.t, sweep, bunsql.Leaving, limit, sourceOf,
-		func(ctx context.Context, m *bunsql.Reader, limit int) ([]port.SourceRow, error) { return m.DueSources(ctx, by, limit) })
+		func(ctx context.Context, m *bunsql.Reader, limit int) ([]port.SourceRow, error) {
+			return m.DueSources(ctx, by, limit)
+		})
 	due := func(s port.SourceRow) time.Time {
 		if s.NextRun.IsZero() || !s.NextRetry.IsZero() && s.NextRetry.Before(s.NextRun) {
 			return s.NextRetry
@@ -1108,7 +1110,9 @@ func (r *reader) Shadows(ctx context.Context, org ident.Org) ([]port.PartitionEn
 		return m.Shadows(ctx, org)
 	}
 	return listed(ctx, r.t, sweep, bunsql.Elsewhere, 0, func(e port.PartitionEntry) ident.Org { return e.Partition.Org() },
-		func(ctx context.Context, m *bunsql.Reader, _ int) ([]port.PartitionEntry, error) { return m.Shadows(ctx, "") })
+		func(ctx context.Context, m *bunsql.Reader, _ int) ([]port.PartitionEntry, error) {
+			return m.Shadows(ctx, "")
+		})
 }
 
 // Generations implements port.PartitionReader. What is not among them is removed from indexes, so all databases have to
@@ -1133,7 +1137,9 @@ func (r *reader) Generations(ctx context.Context) ([]int64, error) {
 // UnnumberedEvents implements port.EventReader.
 func (r *reader) UnnumberedEvents(ctx context.Context, limit int) ([]port.Event, error) {
 	all, err := listed(ctx, r.t, sweep, bunsql.Leaving, limit, func(e port.Event) ident.Org { return e.Org },
-		func(ctx context.Context, m *bunsql.Reader, limit int) ([]port.Event, error) { return m.UnnumberedEvents(ctx, limit) })
+		func(ctx context.Context, m *bunsql.Reader, limit int) ([]port.Event, error) {
+			return m.UnnumberedEvents(ctx, limit)
+		})
 	return first(all, limit), err
 }
 
