@@ -94,7 +94,8 @@ func (r *Reader) Moves(ctx context.Context) (last, open int64, err error) {
 	if err := r.check(ctx); err != nil {
 		return 0, 0, err
 	}
-	_, err = r.s.get(ctx, "count moves", `SELECT coalesce(max(number), 0), coalesce(sum(1 - ended), 0) FROM moves`, nil, &last, &open)
+	_, err = r.s.get(ctx, "count moves", `SELECT coalesce(max(number), 0), coalesce(sum(1 - ended), 0) FROM moves`, nil,
+		&last, &open)
 	return last, open, err
 }
 

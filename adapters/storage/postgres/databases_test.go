@@ -508,8 +508,9 @@ func TestMoveOverDatabases(t *testing.T) {
 		text := "text of " + id
 		return s.UpdateDocuments(ctx, func(w port.DocumentWriter) error {
 			_, err := w.PutDocuments(ctx, p, time.Now(), []port.DocumentWrite{{
-				Document: port.Document{ID: id, Text: text, TextHash: sha256.Sum256([]byte(text)), Chunks: []port.Chunk{{End: len(text)}}},
-				Vectors:  port.Vectors{Dense: port.Dense{Dim: 8, Data: make([]float32, 8)}},
+				Document: port.Document{ID: id, Text: text, TextHash: sha256.Sum256([]byte(text)),
+					Chunks: []port.Chunk{{End: len(text)}}},
+				Vectors: port.Vectors{Dense: port.Dense{Dim: 8, Data: make([]float32, 8)}},
 			}})
 			return err
 		})

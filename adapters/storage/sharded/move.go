@@ -122,8 +122,8 @@ func (m *move) begin(ctx context.Context, org ident.Org, to string) (swapped, ba
 		case open && before.Origin == to && in == to:
 			m.row.Target, back = before.Target, true
 		case open:
-			return fault.New(fault.Conflict, "a move of organization %s from %s to %s was interrupted: end that first, by moving it "+
-				"to %s again", o.Name, before.Origin, before.Target, before.Target)
+			return fault.New(fault.Conflict, "a move of organization %s from %s to %s was interrupted: end that first, by "+
+				"moving it to %s again", o.Name, before.Origin, before.Target, before.Target)
 		case !o.Deleting.IsZero():
 			return fault.New(fault.Conflict, "organization %s is being deleted", o.Name)
 		case in == to:
@@ -205,10 +205,11 @@ func (m *move) renew(ctx context.Context) error {
 func (m *move) bring(ctx context.Context) ([]port.MovedTable, error) {
 	org, number := m.row.Org, m.row.Number
 	var o port.Organization
-	if err := m.view(ctx, m.s.home, func(r *bunsql.Reader) (err error) { o, err = r.Organization(ctx, org); return err }); err != nil {
+	err := m.view(ctx, m.s.home, func(r *bunsql.Reader) (err error) { o, err = r.Organization(ctx, org); return err })
+	if err != nil {
 		return nil, err
 	}
-	err := m.update(ctx, m.to, func(w *bunsql.Writer) error {
+	err = m.update(ctx, m.to, func(w *bunsql.Writer) error {
 		if m.to != m.s.home {
 			if err := w.PutOrganization(ctx, mirrored(o)); err != nil {
 				return err
@@ -363,7 +364,8 @@ func (m *move) check(ctx context.Context, read []port.MovedTable) error {
 			return err
 		}
 		if tries == comparisons {
-			return fmt.Errorf("what was copied is not the same in %s as in %s: %s", m.to.name, m.from.name, differing(read, there))
+			return fmt.Errorf("what was copied is not the same in %s as in %s: %s", m.to.name, m.from.name,
+				differing(read, there))
 		}
 		select {
 		case <-time.After(comparePause):

@@ -89,6 +89,9 @@ var settled = []string{"Events", "EventTrim", "EventErasure", "DeliveryLanes", "
 
 // The store is the same where organizations are moved again and again.
 func TestContractOfMovedOrganizations(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector, under which organizations move under load")
+	}
 	var moves atomic.Int64
 	storetest.Run(t, func(t *testing.T) port.DocumentStore {
 		s := open(t, options(t, sharded.Fewest))
@@ -181,7 +184,8 @@ func (f *fleet) fill(org ident.Org, documents int) port.Partition {
 			w.PutQuota(ctx, org, "documents", 100_000),
 			w.CreateJob(ctx, port.Job{ID: "job_" + string(org), Org: org, Kind: "k", Partition: p, Status: port.JobQueued,
 				CreatedAt: at, UpdatedAt: at}, port.JobRequest{Body: []byte("{}")}),
-			w.PutMember(ctx, port.Member{ID: "mem_" + string(org), Org: org, Email: "a@example.com", Role: "owner", CreatedAt: at}),
+			w.PutMember(ctx, port.Member{ID: "mem_" + string(org), Org: org, Email: "a@example.com", Role: "owner",
+				CreatedAt: at}),
 			w.AppendEvents(ctx, []port.Event{
 				{ID: "evt_1" + string(org), Org: org, Kind: "k", Entity: "e", Body: []byte("1"), CreatedAt: at},
 				{ID: "evt_2" + string(org), Org: org, Kind: "k", Entity: "e", Body: []byte("2"), CreatedAt: at},
@@ -362,8 +366,8 @@ func killed(ctx context.Context, s *sharded.Store, to, step string) (err error) 
 
 // Wherever a move dies, everything can be read, writes are done or refused, and a move that is called again ends it.
 func TestMoveKilled(t *testing.T) {
-	for _, step := range []string{port.MoveBegun, port.MoveFenced, "api_keys", "documents", "events", port.MoveCopied, port.MoveChecked,
-		port.MoveSwapped, port.MoveOpened, port.MoveRemoved} {
+	for _, step := range []string{port.MoveBegun, port.MoveFenced, "api_keys", "documents", "events", port.MoveCopied,
+		port.MoveChecked, port.MoveSwapped, port.MoveOpened, port.MoveRemoved} {
 		for _, to := range []string{"c", "home"} {
 			after := slices.Contains([]string{port.MoveSwapped, port.MoveOpened, port.MoveRemoved}, step)
 			if to == "home" && after {
@@ -452,8 +456,8 @@ func TestMovedTables(t *testing.T) {
 	for _, table := range first.Tables {
 		rows[table.Name] = table.Rows
 	}
-	want := map[string]int64{"api_keys": 1, "integrations": 1, "namespaces": 1, "documents": 1099, "vectors": 1099, "tombstones": 1,
-		"jobs": 1, "events": 2, "quotas": 1, "members": 1}
+	want := map[string]int64{"api_keys": 1, "integrations": 1, "namespaces": 1, "documents": 1099, "vectors": 1099,
+		"tombstones": 1, "jobs": 1, "events": 2, "quotas": 1, "members": 1}
 	if diff := cmp.Diff(want, rows); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)
 	}
@@ -531,8 +535,8 @@ func TestMoveKnowsEveryTable(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		_, err = s.Row(t.Context(), `SELECT group_concat(name) FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`,
-			nil, &all)
+		_, err = s.Row(t.Context(), `SELECT group_concat(name) FROM sqlite_schema WHERE type = 'table'
+  AND name NOT LIKE 'sqlite_%'`, nil, &all)
 		return err
 	}); err != nil {
 		t.Fatal(err)

@@ -1124,7 +1124,9 @@ func (r *reader) Generations(ctx context.Context) ([]int64, error) {
 		return nil, err
 	}
 	before := last
-	all, err := gather(ctx, r.t, whole, func(ctx context.Context, m *bunsql.Reader) ([]int64, error) { return m.Generations(ctx) })
+	all, err := gather(ctx, r.t, whole, func(ctx context.Context, m *bunsql.Reader) ([]int64, error) {
+		return m.Generations(ctx)
+	})
 	if err == nil {
 		err = r.t.s.aside(ctx, moves)
 	}

@@ -108,7 +108,8 @@ func (c *command) orgsCommand() *cobra.Command {
 			})
 		},
 	}
-	return parent("orgs", "Make, list, rename, move, suspend and delete organizations", create, list, rename, c.orgsMoveCommand(), c.orgsDeleteCommand(),
+	return parent("orgs", "Make, list, rename, move, suspend and delete organizations", create, list, rename,
+		c.orgsMoveCommand(), c.orgsDeleteCommand(),
 		change("suspend", "Refuse all keys of an organization until it is resumed", "suspended", (*key.Service).Suspend),
 		change("resume", "Let a suspended organization's keys work again", "resumed", (*key.Service).Resume))
 }

@@ -101,7 +101,7 @@ func TestServesWhileAnOrganizationMoves(t *testing.T) {
 	storage := fmt.Sprintf(`storage:
   postgres: { dsn: %q, place: home, databases: [{ name: b, dsn: %q }] }
 limits: { read: 600000/min burst 60000, write: 600000/min burst 60000 }
-`+modelless, server.Database(t), server.Database(t))
+`+oneModel, server.Database(t), server.Database(t))
 	config := configured(t, r, t.TempDir(), storage)
 	ctx := t.Context()
 	a, err := app.Open(ctx, app.Settings{Registry: r, Config: config, Log: slog.New(slog.DiscardHandler), Command: "test",
@@ -126,7 +126,8 @@ limits: { read: 600000/min burst 60000, write: 600000/min burst 60000 }
 		return w
 	}
 	write := func(n int) *httptest.ResponseRecorder {
-		return call("/namespaces/docs/documents", fmt.Sprintf(`{"documents":[{"id":"d%d","text":"a quetzal with the word w%dw"}]}`, n, n))
+		return call("/namespaces/docs/documents",
+			fmt.Sprintf(`{"documents":[{"id":"d%d","text":"a quetzal with the word w%dw"}]}`, n, n))
 	}
 	finds := func(n int) bool {
 		w := call("/namespaces/docs/query", fmt.Sprintf(`{"query":"w%dw"}`, n))
