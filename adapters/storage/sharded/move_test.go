@@ -382,6 +382,9 @@ func TestMoveKilled(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				if _, err := ids(ctx, f.second, p); err != nil { // it knows where the organization was
+					t.Fatal(err)
+				}
 				if err := killed(ctx, f.first, "c", step); !errors.Is(err, errKilled) {
 					t.Fatal(err)
 				}
