@@ -616,3 +616,64 @@ func TestMoveOverDatabases(t *testing.T) {
 	}
 	t.Logf("%d documents; writes were refused for at most %v", len(acked), longest)
 }
+
+// A transaction that has begun to write an organization ends before the organization is copied.
+func TestMoveWaitsForWriters(t *testing.T) {
+	ctx := t.Context()
+	c := schemas(server.Copy(t, "migrated", migrate(postgres.Default())))
+	s, beside := openAll(t, c), openAll(t, c)
+	defer func() { _ = errors.Join(s.Close(), beside.Close()) }()
+	org := place(t, s)["b"]
+	conn, err := pgx.Connect(ctx, c.DSN.Reveal())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	moved, opened, written := make(chan error, 1), make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	err = beside.Update(ctx, func(w port.Writer) error {
+		if err := w.PutQuota(ctx, org, "documents", 7); err != nil {
+			return err
+		}
+		once.Do(func() {
+			go func() {
+				_, err := s.(port.Mover).MoveOrganization(ctx, org, "c", func(p port.MoveProgress) {
+					if p.Step == port.MoveOpened { // before it removes what the transaction has written, which would show
+						close(opened)
+						<-written
+					}
+				})
+				moved <- err
+			}()
+		})
+		for waiting := 0; waiting == 0; { // for this transaction
+			select {
+			case <-opened: // it has not waited
+				return nil
+			case err := <-moved:
+				moved <- nil
+				return errors.Join(errors.New("the move has ended"), err)
+			default:
+			}
+			const query = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+			if err := conn.QueryRow(ctx, query).Scan(&waiting); err != nil {
+				return err
+			}
+			time.Sleep(time.Millisecond)
+		}
+		return nil
+	})
+	close(written)
+	if err := errors.Join(err, <-moved); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.View(ctx, func(r port.Reader) error {
+		quotas, err := r.Quotas(ctx, org)
+		if err == nil && (len(quotas) != 1 || quotas[0].Limit != 7) {
+			err = fmt.Errorf("after the move there are the quotas %+v", quotas)
+		}
+		return err
+	}); err != nil {
+		t.Error(err)
+	}
+}
