@@ -37,6 +37,53 @@ type StorePart struct {
 	Ping func(ctx context.Context) error // that it can read and write
 }
 
+// Mover is an optional ability of a Store that consists of several databases: organizations go from one to
+// another while they are served.
+type Mover interface {
+	// MoveOrganization moves what an organization has to the database called to. Until its rows are there, all of its writes are
+	// Unavailable with RetryAfter; it can be read at every moment. progress is told what is done. Where it fails or
+	// is stopped before the organization is in the other database, everything is as before. Where the process dies, writes stay
+	// Unavailable until the move is called again with the same database, or, as long as it is not there yet, with the
+	// one that it is in, which takes the move back.
+	// Faults: NotFound for an organization or database that is not there; Conflict for one that is in the database, is
+	// being deleted, or is being moved by another call.
+	MoveOrganization(ctx context.Context, org ident.Org, to string, progress func(MoveProgress)) (Moved, error)
+}
+
+// The steps of a move.
+const (
+	MoveBegun   = "begun"   // nobody else moves the organization
+	MoveFenced  = "fenced"  // its writes are refused
+	MoveCopied  = "copied"  // all its rows are in the other database
+	MoveChecked = "checked" // and are the same there
+	MoveSwapped = "swapped" // it is in the other database
+	MoveOpened  = "opened"  // its writes go there
+	MoveRemoved = "removed" // its rows are gone from the database it was in
+)
+
+// MoveProgress is how far a move is.
+type MoveProgress struct {
+	Step  string // the last one that is done
+	Table string // being copied; "": none
+	Rows  int64  // copied
+	Bytes int64
+}
+
+// Moved is what a move came to.
+type Moved struct {
+	From, To string
+	Back     bool // it was taken back: the organization is in To as before
+	Tables   []MovedTable
+	Paused   time.Duration // how long writes were refused, as far as this call saw; 0: it found the rows moved
+}
+
+// MovedTable is what was moved of a table, the same in both databases.
+type MovedTable struct {
+	Name string
+	Rows int64
+	Sum  [32]byte // SHA-256 of the rows
+}
+
 // DocumentStore is a whole store, as adapters implement it and the engine takes it.
 type DocumentStore interface {
 	Store

@@ -108,7 +108,7 @@ func (r *Reader) Placements(ctx context.Context) (map[string]int64, error) {
 	return out, r.s.d.Fault(op, rows.Err())
 }
 
-// PutPlacement says which database has the rows of an organization that has none yet; "": forgets it.
+// PutPlacement says which database has the rows of an organization; "": the home, or none.
 func (w *Writer) PutPlacement(ctx context.Context, org ident.Org, name string) (err error) {
 	if err := w.check(ctx); err != nil {
 		return err
@@ -116,7 +116,8 @@ func (w *Writer) PutPlacement(ctx context.Context, org ident.Org, name string) (
 	if name == "" {
 		_, err = w.s.exec(ctx, "remove placement", `DELETE FROM placements WHERE org = ?`, string(org))
 	} else {
-		_, err = w.s.exec(ctx, "write placement", `INSERT INTO placements (org, name) VALUES (?, ?)`, string(org), name)
+		_, err = w.s.exec(ctx, "write placement", `INSERT INTO placements (org, name) VALUES (?, ?) `+
+			`ON CONFLICT (org) DO UPDATE SET name = EXCLUDED.name`, string(org), name)
 	}
 	return w.fail(err)
 }
@@ -237,21 +238,6 @@ func (w *Writer) LockDatabase(ctx context.Context, name string) error {
 	}
 	_, err := w.s.exec(ctx, "lock database", `UPDATE databases SET number = number WHERE name = ?`, name)
 	return w.fail(err)
-}
-
-// HasSignInLink reports whether a link to sign in with is here.
-func (r *Reader) HasSignInLink(ctx context.Context, hash [32]byte) (bool, error) {
-	return r.has(ctx, `SELECT 1 FROM sign_in_links WHERE hash = ?`, hash[:])
-}
-
-// HasInvitation reports whether an invitation is here.
-func (r *Reader) HasInvitation(ctx context.Context, hash [32]byte) (bool, error) {
-	return r.has(ctx, `SELECT 1 FROM invitations WHERE hash = ?`, hash[:])
-}
-
-// HasOAuthGrant reports whether a grant is here.
-func (r *Reader) HasOAuthGrant(ctx context.Context, id string) (bool, error) {
-	return r.has(ctx, `SELECT 1 FROM oauth_grants WHERE id = ?`, id)
 }
 
 // HasWebhook reports whether a webhook is here.

@@ -7,7 +7,8 @@ type Dialect interface {
 	// Name is the database's name for messages.
 	Name() string
 	// Render replaces the {{tokens}} of a statement and its ? placeholders.
-	// Tokens of queries: each (a table named j with one text column value, from
+	// Tokens of queries: share (what is read stays as it is until the transaction
+	// ends), each (a table named j with one text column value, from
 	// a JSON array placeholder), tables (a table with the column name of all
 	// tables), now (the database's clock in microseconds since 1970). Tokens of the schema: int64, blob, text
 	// (bytewise order), identity (a never reused int64 primary key), strict and

@@ -69,7 +69,7 @@ var dumpedTables = []dumped{
 // how an installation is spread over databases, which is not backed up as one.
 var NotDumped = []string{
 	"schema_migrations", "pings", "replicas", "claims", "consumers", "watermarks", "erasure_acks", "buckets",
-	"sessions", "member_sessions", "sign_in_links", "oauth_access_tokens", "databases", "placements", "audit_taken",
+	"sessions", "member_sessions", "sign_in_links", "oauth_access_tokens", "databases", "placements", "audit_taken", "moves",
 }
 
 // identities are the columns that number rows, never twice.

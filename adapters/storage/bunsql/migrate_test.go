@@ -33,6 +33,7 @@ func TestMigrations(t *testing.T) {
 		"d3640aafa3c8a0456644e10c54ca381b3061752854d4f40166fb69463d1dcaed",
 		"74b5d403a3460cd64830c281fc8ee95aa440602f66ad161d79267b9260fe7eec",
 		"c17dbc00b0a215d862a5865e8d9002960e6387bca72901d4c701ddbcfc6db664",
+		"62f3126b671bfd9d3a1de094c6887e36fd2ce5b9d3743345c1fa3b1c4297739b",
 	}
 	all, err := bunsql.Migrations()
 	if err != nil {

@@ -219,11 +219,11 @@ func (r *Reader) Dropped(ctx context.Context) ([]int64, error) {
 	return r.generations(ctx, `SELECT generation FROM namespaces WHERE dropped <> 0 ORDER BY generation`)
 }
 
-func (r *Reader) generations(ctx context.Context, query string) ([]int64, error) {
+func (r *Reader) generations(ctx context.Context, query string, args ...any) ([]int64, error) {
 	if err := r.check(ctx); err != nil {
 		return nil, err
 	}
-	rows, err := r.s.query(ctx, "list generations", query)
+	rows, err := r.s.query(ctx, "list generations", query, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -494,3 +494,186 @@ func numberAudit(ctx context.Context, s port.DocumentStore) error {
 		return w.NumberAudit(ctx, rs)
 	})
 }
+
+// TestMoveOverDatabases: under writes of two servers an organization goes to and fro between databases, and nothing that was
+// acknowledged is missing. Each transaction that writes it ends before it leaves, and none is committed behind it.
+func TestMoveOverDatabases(t *testing.T) {
+	ctx := t.Context()
+	c := schemas(server.Copy(t, "migrated", migrate(postgres.Default())))
+	s, beside := openAll(t, c), openAll(t, c)
+	defer func() { _ = errors.Join(s.Close(), beside.Close()) }()
+	orgs := place(t, s)
+	p, other := port.Documents(orgs["b"], "docs"), port.Documents(orgs["c"], "docs")
+	write := func(s port.DocumentStore, p port.Partition, id string) error {
+		text := "text of " + id
+		return s.UpdateDocuments(ctx, func(w port.DocumentWriter) error {
+			_, err := w.PutDocuments(ctx, p, time.Now(), []port.DocumentWrite{{
+				Document: port.Document{ID: id, Text: text, TextHash: sha256.Sum256([]byte(text)),
+					Chunks: []port.Chunk{{End: len(text)}}},
+				Vectors: port.Vectors{Dense: port.Dense{Dim: 8, Data: make([]float32, 8)}},
+			}})
+			return err
+		})
+	}
+	list := func(s port.DocumentStore) (ids []string, err error) {
+		err = s.View(ctx, func(r port.Reader) error {
+			heads, err := r.ListDocuments(ctx, p, port.DocumentList{Order: port.ByID, Limit: 1_000_000})
+			for _, h := range heads {
+				ids = append(ids, h.ID)
+			}
+			return err
+		})
+		return ids, err
+	}
+	var mu sync.Mutex
+	var acked []string
+	stop := make(chan struct{})
+	var group errgroup.Group
+	forever := func(fn func(i int) error) {
+		group.Go(func() error {
+			for i := 0; ; i++ {
+				select {
+				case <-stop:
+					return nil
+				default:
+				}
+				if err := fn(i); err != nil {
+					return err
+				}
+				time.Sleep(time.Millisecond) // for the move to have some of the processor
+			}
+		})
+	}
+	for n, s := range []port.DocumentStore{s, beside} {
+		for k := range 2 {
+			forever(func(i int) error {
+				id := fmt.Sprintf("%d-%d-%05d", n, k, i)
+				if err := write(s, p, id); fault.CodeOf(err) == fault.Unavailable {
+					return nil
+				} else if err != nil {
+					return fmt.Errorf("write: %w", err)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				acked = append(acked, id)
+				return nil
+			})
+		}
+		forever(func(i int) error {
+			mu.Lock()
+			before := slices.Clone(acked)
+			mu.Unlock()
+			found, err := list(s)
+			if err != nil {
+				return fmt.Errorf("read: %w", err)
+			}
+			for _, id := range before {
+				if _, ok := slices.BinarySearch(found, id); !ok {
+					return fmt.Errorf("%s was acknowledged and is not found", id)
+				}
+			}
+			if err := write(s, other, fmt.Sprintf("%d-%05d", n, i)); err != nil {
+				return fmt.Errorf("write another organization: %w", err)
+			}
+			return s.View(ctx, func(r port.Reader) error {
+				_, err := r.KeyByHash(ctx, sha256.Sum256([]byte("b")))
+				return err
+			})
+		})
+	}
+	more := func() {
+		count := func() int { mu.Lock(); defer mu.Unlock(); return len(acked) }
+		for n, until := count(), time.Now().Add(time.Minute); count() < n+20 && time.Now().Before(until); {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	var longest time.Duration
+	for _, to := range []string{"c", "home", "b"} {
+		more()
+		done, err := s.(port.Mover).MoveOrganization(ctx, orgs["b"], to, nil)
+		if err != nil {
+			t.Errorf("to %s: %v", to, err)
+		}
+		longest = max(longest, done.Paused)
+	}
+	more()
+	close(stop)
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(acked)
+	for _, s := range []port.DocumentStore{s, beside} {
+		if got, err := list(s); err != nil || !slices.Equal(acked, got) {
+			t.Errorf("%d documents of %d, %v", len(got), len(acked), err)
+		}
+	}
+	for at, want := range map[string]int{"home": 0, "b": 1, "c": 0} {
+		one := postgres.Config{Connection: c.Connection}
+		one.DSN = registry.Secret(c.DSN.Reveal() + "&search_path=" + at)
+		if got := namespaces(t, one, orgs["b"]); got != want {
+			t.Errorf("database %s has %d namespaces of the organization, want %d", at, got, want)
+		}
+	}
+	t.Logf("%d documents; writes were refused for at most %v", len(acked), longest)
+}
+
+// A transaction that has begun to write an organization ends before the organization is copied.
+func TestMoveWaitsForWriters(t *testing.T) {
+	ctx := t.Context()
+	c := schemas(server.Copy(t, "migrated", migrate(postgres.Default())))
+	s, beside := openAll(t, c), openAll(t, c)
+	defer func() { _ = errors.Join(s.Close(), beside.Close()) }()
+	org := place(t, s)["b"]
+	conn, err := pgx.Connect(ctx, c.DSN.Reveal())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	moved, opened, written := make(chan error, 1), make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	err = beside.Update(ctx, func(w port.Writer) error {
+		if err := w.PutQuota(ctx, org, "documents", 7); err != nil {
+			return err
+		}
+		once.Do(func() {
+			go func() {
+				_, err := s.(port.Mover).MoveOrganization(ctx, org, "c", func(p port.MoveProgress) {
+					if p.Step == port.MoveOpened { // before it removes what the transaction has written, which would show
+						close(opened)
+						<-written
+					}
+				})
+				moved <- err
+			}()
+		})
+		for waiting := 0; waiting == 0; { // for this transaction
+			select {
+			case <-opened: // it has not waited
+				return nil
+			case err := <-moved:
+				moved <- nil
+				return errors.Join(errors.New("the move has ended"), err)
+			default:
+			}
+			const query = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+			if err := conn.QueryRow(ctx, query).Scan(&waiting); err != nil {
+				return err
+			}
+			time.Sleep(time.Millisecond)
+		}
+		return nil
+	})
+	close(written)
+	if err := errors.Join(err, <-moved); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.View(ctx, func(r port.Reader) error {
+		quotas, err := r.Quotas(ctx, org)
+		if err == nil && (len(quotas) != 1 || quotas[0].Limit != 7) {
+			err = fmt.Errorf("after the move there are the quotas %+v", quotas)
+		}
+		return err
+	}); err != nil {
+		t.Error(err)
+	}
+}

@@ -42,6 +42,7 @@ func (*dialect) Name() string { return "PostgreSQL" }
 func (*dialect) Render(query string) string {
 	query = strings.NewReplacer(
 		"{{each}}", "jsonb_array_elements_text(CAST(? AS jsonb)) AS j(value)",
+		"{{share}}", " FOR SHARE",
 		// The planner knows nothing of a partition that has just grown, and would read
 		// all of it to find a few rows: it is kept to one look-up a key.
 		"{{lookup}}", "LATERAL (SELECT * FROM ", "{{found d}}", " OFFSET 0) d", "{{found v}}", " OFFSET 0) v",

@@ -1,6 +1,7 @@
 // Package sharded is the system of record in several databases, each of which holds whole
 // organizations: what an organization has lies in one of them, and its transactions take place
-// there. Any store over bunsql can be a member.
+// there. Any store over bunsql can be a member; over SQLite,
+// organizations are moved only to databases with higher numbers.
 //
 // Choose it when one database server is not enough and no single organization is too large for
 // one. It costs a look-up in each database for a key that this process has not seen yet, and a
@@ -18,6 +19,10 @@
 // organization, the numbering of events, the taking over of audit records, and sweeps, such as the forgetting of
 // expired rows. A claim that the home gives, such as that of numbering events, is confirmed in each
 // database by its fence, which keeps out a holder that slept.
+//
+// Each database says in its row of an organization what it is to it, which a transaction looks at
+// when it first names the organization, and holds when it writes. So an organization can be moved
+// while processes that have placed it before go on, see MoveOrganization.
 //
 // A database that does not answer is left alone for a moment. What is asked of its
 // organizations meanwhile is Unavailable, sweeps pass it over, and what has to know of all

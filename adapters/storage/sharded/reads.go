@@ -57,7 +57,7 @@ func (r *reader) Grant(ctx context.Context, org ident.Org, integration, id strin
 
 // Grants implements port.GrantReader.
 func (r *reader) Grants(ctx context.Context, p port.Partition) (out []port.Grant, err error) {
-	db, err := r.from(ctx, p.Org())
+	db, err := r.reach(ctx, p.Org(), p)
 	if err != nil {
 		return out, err
 	}
@@ -148,7 +148,7 @@ func (r *reader) CountEndUsers(ctx context.Context, org ident.Org, integration s
 // MemoriesByContent implements port.MemoryReader.
 func (r *reader) MemoriesByContent(ctx context.Context, p port.Partition,
 	keys []port.ContentKey) (out map[port.ContentKey]string, err error) {
-	db, err := r.from(ctx, p.Org())
+	db, err := r.reach(ctx, p.Org(), p)
 	if err != nil {
 		return out, err
 	}
@@ -157,7 +157,7 @@ func (r *reader) MemoriesByContent(ctx context.Context, p port.Partition,
 
 // Record implements port.MemoryReader.
 func (r *reader) Record(ctx context.Context, p port.Partition, source, externalID string) (out port.Record, err error) {
-	db, err := r.from(ctx, p.Org())
+	db, err := r.reach(ctx, p.Org(), p)
 	if err != nil {
 		return out, err
 	}
@@ -167,7 +167,7 @@ func (r *reader) Record(ctx context.Context, p port.Partition, source, externalI
 // Receipt implements port.MemoryReader.
 func (r *reader) Receipt(ctx context.Context, p port.Partition, source, externalID string,
 	version int64) (out port.Receipt, err error) {
-	db, err := r.from(ctx, p.Org())
+	db, err := r.reach(ctx, p.Org(), p)
 	if err != nil {
 		return out, err
 	}
@@ -177,7 +177,7 @@ func (r *reader) Receipt(ctx context.Context, p port.Partition, source, external
 // Records implements port.MemoryReader.
 func (r *reader) Records(ctx context.Context, p port.Partition, afterSource, afterExternalID string,
 	limit int) (out []port.Record, err error) {
-	db, err := r.from(ctx, p.Org())
+	db, err := r.reach(ctx, p.Org(), p)
 	if err != nil {
 		return out, err
 	}
@@ -187,7 +187,7 @@ func (r *reader) Records(ctx context.Context, p port.Partition, afterSource, aft
 // Receipts implements port.MemoryReader.
 func (r *reader) Receipts(ctx context.Context, p port.Partition, source, externalID string, after int64,
 	limit int) (out []port.Receipt, err error) {
-	db, err := r.from(ctx, p.Org())
+	db, err := r.reach(ctx, p.Org(), p)
 	if err != nil {
 		return out, err
 	}
@@ -196,7 +196,7 @@ func (r *reader) Receipts(ctx context.Context, p port.Partition, source, externa
 
 // Neighbors implements port.MemoryReader.
 func (r *reader) Neighbors(ctx context.Context, p port.Partition, at []port.Position) (out []port.Neighbors, err error) {
-	db, err := r.from(ctx, p.Org())
+	db, err := r.reach(ctx, p.Org(), p)
 	if err != nil {
 		return out, err
 	}
@@ -205,7 +205,7 @@ func (r *reader) Neighbors(ctx context.Context, p port.Partition, at []port.Posi
 
 // ContextLinks implements port.MemoryReader.
 func (r *reader) ContextLinks(ctx context.Context, p port.Partition, ids []string, own bool) (out []port.ContextLink, err error) {
-	db, err := r.from(ctx, p.Org())
+	db, err := r.reach(ctx, p.Org(), p)
 	if err != nil {
 		return out, err
 	}
@@ -224,7 +224,7 @@ func (r *reader) IdempotentReply(ctx context.Context, org ident.Org, integration
 
 // ErasureTally implements port.MemoryReader.
 func (r *reader) ErasureTally(ctx context.Context, p port.Partition) (out port.Erased, err error) {
-	db, err := r.from(ctx, p.Org())
+	db, err := r.reach(ctx, p.Org(), p)
 	if err != nil {
 		return out, err
 	}
@@ -233,7 +233,7 @@ func (r *reader) ErasureTally(ctx context.Context, p port.Partition) (out port.E
 
 // Watermarks implements port.ReplicaReader.
 func (r *reader) Watermarks(ctx context.Context, p port.Partition) (out map[string]uint64, err error) {
-	db, err := r.from(ctx, p.Org())
+	db, err := r.reach(ctx, p.Org(), p)
 	if err != nil {
 		return out, err
 	}
@@ -242,7 +242,7 @@ func (r *reader) Watermarks(ctx context.Context, p port.Partition) (out map[stri
 
 // Unacknowledged implements port.ReplicaReader.
 func (r *reader) Unacknowledged(ctx context.Context, p port.Partition) (out []port.Replica, err error) {
-	db, err := r.from(ctx, p.Org())
+	db, err := r.reach(ctx, p.Org(), p)
 	if err != nil {
 		return out, err
 	}
@@ -251,7 +251,7 @@ func (r *reader) Unacknowledged(ctx context.Context, p port.Partition) (out []po
 
 // SavedQueries implements port.SavedQueryReader.
 func (r *reader) SavedQueries(ctx context.Context, p port.Partition) (out []port.SavedQuery, err error) {
-	db, err := r.from(ctx, p.Org())
+	db, err := r.reach(ctx, p.Org(), p)
 	if err != nil {
 		return out, err
 	}
@@ -354,7 +354,7 @@ func (r *reader) Keys(ctx context.Context, org ident.Org, l port.KeyList) (out [
 
 // Partition implements port.PartitionReader.
 func (r *reader) Partition(ctx context.Context, p port.Partition) (out port.PartitionRow, err error) {
-	db, err := r.from(ctx, p.Org())
+	db, err := r.reach(ctx, p.Org(), p)
 	if err != nil {
 		return out, err
 	}
@@ -374,7 +374,7 @@ func (r *reader) Namespaces(ctx context.Context, org ident.Org, prefix, after st
 // Documents implements port.DocumentReader.
 func (r *reader) Documents(ctx context.Context, p port.Partition, ids []string,
 	parts port.Part) (out []port.DocumentHead, err error) {
-	db, err := r.from(ctx, p.Org())
+	db, err := r.reach(ctx, p.Org(), p)
 	if err != nil {
 		return out, err
 	}
@@ -383,7 +383,7 @@ func (r *reader) Documents(ctx context.Context, p port.Partition, ids []string,
 
 // ListDocuments implements port.DocumentReader.
 func (r *reader) ListDocuments(ctx context.Context, p port.Partition, l port.DocumentList) (out []port.DocumentHead, err error) {
-	db, err := r.from(ctx, p.Org())
+	db, err := r.reach(ctx, p.Org(), p)
 	if err != nil {
 		return out, err
 	}
@@ -392,7 +392,7 @@ func (r *reader) ListDocuments(ctx context.Context, p port.Partition, l port.Doc
 
 // Vectors implements port.DocumentReader.
 func (r *reader) Vectors(ctx context.Context, p port.Partition, ids []string) (out map[string]port.Vectors, err error) {
-	db, err := r.from(ctx, p.Org())
+	db, err := r.reach(ctx, p.Org(), p)
 	if err != nil {
 		return out, err
 	}
@@ -401,7 +401,7 @@ func (r *reader) Vectors(ctx context.Context, p port.Partition, ids []string) (o
 
 // Changes implements port.DocumentReader.
 func (r *reader) Changes(ctx context.Context, p port.Partition, after uint64, limit int) (out []port.Change, err error) {
-	db, err := r.from(ctx, p.Org())
+	db, err := r.reach(ctx, p.Org(), p)
 	if err != nil {
 		return out, err
 	}
@@ -421,7 +421,7 @@ func (r *reader) Partitions(ctx context.Context, org ident.Org, after port.Parti
 // IdempotentReplies implements port.PartitionLister.
 func (r *reader) IdempotentReplies(ctx context.Context, p port.Partition, after string,
 	limit int) (out []port.IdempotentReply, err error) {
-	db, err := r.from(ctx, p.Org())
+	db, err := r.reach(ctx, p.Org(), p)
 	if err != nil {
 		return out, err
 	}
@@ -493,7 +493,7 @@ func (r *reader) KeptParts(ctx context.Context, org ident.Org, file string) (out
 
 // Attachments implements port.VectorStoreReader.
 func (r *reader) Attachments(ctx context.Context, p port.Partition, l port.AttachmentList) (out []port.Attachment, err error) {
-	db, err := r.from(ctx, p.Org())
+	db, err := r.reach(ctx, p.Org(), p)
 	if err != nil {
 		return out, err
 	}
@@ -502,7 +502,7 @@ func (r *reader) Attachments(ctx context.Context, p port.Partition, l port.Attac
 
 // Attachment implements port.VectorStoreReader.
 func (r *reader) Attachment(ctx context.Context, p port.Partition, file string) (out port.Attachment, err error) {
-	db, err := r.from(ctx, p.Org())
+	db, err := r.reach(ctx, p.Org(), p)
 	if err != nil {
 		return out, err
 	}

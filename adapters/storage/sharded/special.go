@@ -22,11 +22,51 @@ type writer struct {
 
 // from is what reads an organization.
 func (r *reader) from(ctx context.Context, org ident.Org) (*bunsql.Reader, error) {
-	d, err := r.t.of(ctx, org)
-	if err != nil {
-		return nil, err
+	return r.reach(ctx, org, port.Partition{})
+}
+
+// reach is from where the transaction is for a partition. It reads from the database that the organization is in:
+// where it was moved since this process has placed it, it is placed again.
+func (r *reader) reach(ctx context.Context, org ident.Org, p port.Partition) (*bunsql.Reader, error) {
+	for tries := 0; ; tries++ {
+		d, err := r.t.of(ctx, org)
+		if err != nil {
+			return nil, err
+		}
+		fresh := r.t.open(d) == nil
+		m, err := r.at(ctx, d)
+		if err != nil || r.t.stood[org] == d || r.t.placed[org] == d {
+			return m, err
+		}
+		standing, there, err := m.Standing(ctx, org, p)
+		if err != nil {
+			return nil, r.t.s.note(d, err)
+		}
+		if !there || standing == bunsql.Elsewhere {
+			again, err := r.t.s.replaced(ctx, org)
+			if err != nil {
+				return nil, err
+			}
+			switch {
+			case again != d && tries < mostPlacings:
+				continue
+			case again != d, !fresh && again != r.t.s.home && !r.t.writes: // the snapshot may be from before the move
+				return nil, moving()
+			}
+		}
+		r.t.stand(org, d)
+		return m, nil
 	}
-	return r.at(ctx, d)
+}
+
+// mostPlacings bounds how often one call looks again where an organization is.
+const mostPlacings = 3
+
+// moving is the answer to a write of an organization that is on its way to another database.
+func moving() error {
+	const after = 5 * time.Second
+	return fault.New(fault.Unavailable, "the organization is being moved to another database, until when it can only be read; "+
+		"nothing was written").After(after)
 }
 
 func (r *reader) at(ctx context.Context, d *database) (*bunsql.Reader, error) {
@@ -42,11 +82,42 @@ func (r *reader) home(ctx context.Context) (*bunsql.Reader, error) { return r.at
 
 // to is what writes to an organization.
 func (w *writer) to(ctx context.Context, org ident.Org) (*bunsql.Writer, error) {
-	d, err := w.t.of(ctx, org)
-	if err != nil {
-		return nil, err
+	return w.hold(ctx, org, port.Partition{})
+}
+
+// hold is to where the transaction is for a partition. The organization stays in the database until the transaction
+// ends. Fault Unavailable while it is moved.
+func (w *writer) hold(ctx context.Context, org ident.Org, p port.Partition) (*bunsql.Writer, error) {
+	for tries := 0; ; tries++ {
+		d, err := w.t.of(ctx, org)
+		if err != nil {
+			return nil, err
+		}
+		m, err := w.at(ctx, d)
+		if err != nil || w.t.held[org] == d || w.t.placed[org] == d {
+			return m, err
+		}
+		standing, there, err := m.Hold(ctx, org, p)
+		if err != nil {
+			return nil, w.t.s.note(d, err)
+		}
+		if there && standing == bunsql.Leaving {
+			return nil, moving()
+		}
+		if !there || standing == bunsql.Elsewhere {
+			again, err := w.t.s.replaced(ctx, org)
+			switch {
+			case err != nil:
+				return nil, err
+			case again != d && tries < mostPlacings:
+				continue
+			case again != d || there:
+				return nil, moving()
+			}
+		}
+		w.t.held[org] = d
+		return m, nil
 	}
-	return w.at(ctx, d)
 }
 
 func (w *writer) at(ctx context.Context, d *database) (*bunsql.Writer, error) {
@@ -91,38 +162,40 @@ func (w *writer) PutOrganization(ctx context.Context, o port.Organization) error
 	if err != nil {
 		return err
 	}
-	d := w.t.placed[o.ID]
-	if d == nil {
-		_, err := home.Organization(ctx, o.ID)
-		exists, err := found(err)
-		if err != nil {
-			return err
-		}
-		if exists {
-			d, err = w.t.s.placed(ctx, o.ID)
-		} else {
-			d, err = w.t.s.choose(ctx)
-		}
+	_, err = home.Organization(ctx, o.ID)
+	exists, err := found(err)
+	if err != nil {
+		return err
+	}
+	if !exists {
+		d, err := w.t.s.choose(ctx)
 		if err != nil {
 			return err
 		}
 		if err := home.PutOrganization(ctx, o); err != nil {
 			return err
 		}
-		if !exists && d != w.t.s.home {
+		if d != w.t.s.home {
 			if err := home.PutPlacement(ctx, o.ID, d.name); err != nil {
 				return err
 			}
 		}
 		w.t.placed[o.ID] = d
-	} else if err := home.PutOrganization(ctx, o); err != nil {
+		return w.mirror(ctx, home, o)
+	}
+	if _, err := w.to(ctx, o.ID); err != nil {
 		return err
 	}
-	if d == w.t.s.home {
-		return nil
+	if err := home.PutOrganization(ctx, o); err != nil {
+		return err
 	}
-	m, err := w.at(ctx, d)
-	if err != nil {
+	return w.mirror(ctx, home, o)
+}
+
+// mirror repeats an organization of the home in its database.
+func (w *writer) mirror(ctx context.Context, home *bunsql.Writer, o port.Organization) error {
+	m, err := w.to(ctx, o.ID)
+	if err != nil || m == home {
 		return err
 	}
 	return m.PutOrganization(ctx, mirrored(o))
@@ -134,15 +207,17 @@ func (w *writer) BeginDeletion(ctx context.Context, id ident.Org, at time.Time) 
 	if err != nil {
 		return err
 	}
-	if err := home.BeginDeletion(ctx, id, at); err != nil {
-		return err
-	}
-	d, err := w.t.of(ctx, id)
-	if err != nil || d == w.t.s.home {
-		return err
-	}
-	m, err := w.at(ctx, d)
+	m, err := w.to(ctx, id)
 	if err != nil {
+		return err
+	}
+	// What is left in a database where it was would outlive it.
+	if before, known, err := home.Move(ctx, id); err != nil {
+		return err
+	} else if known && !before.Ended {
+		return fault.New(fault.Conflict, "the move of the organization to database %s has not ended", before.Target)
+	}
+	if err := home.BeginDeletion(ctx, id, at); err != nil || m == home {
 		return err
 	}
 	return m.BeginDeletion(ctx, id, at)
@@ -152,19 +227,15 @@ func (w *writer) BeginDeletion(ctx context.Context, id ident.Org, at time.Time) 
 // known until the end.
 func (w *writer) EraseOrganization(ctx context.Context, id ident.Org, limit int) (n port.OrganizationErased, more bool,
 	err error) {
-	d, err := w.t.of(ctx, id)
-	if err != nil {
-		return n, false, err
-	}
 	home, err := w.home(ctx)
 	if err != nil {
 		return n, false, err
 	}
-	if d != w.t.s.home {
-		m, err := w.at(ctx, d)
-		if err != nil {
-			return n, false, err
-		}
+	m, err := w.to(ctx, id)
+	if err != nil {
+		return n, false, err
+	}
+	if m != home {
 		_, err = m.Organization(ctx, id)
 		there, err := found(err)
 		if err != nil {
@@ -178,7 +249,7 @@ func (w *writer) EraseOrganization(ctx context.Context, id ident.Org, limit int)
 	}
 	here, more, err := home.EraseOrganization(ctx, id, limit)
 	n.Keys, n.Integrations, n.Jobs = n.Keys+here.Keys, n.Integrations+here.Integrations, n.Jobs+here.Jobs
-	if err == nil && !more && d != w.t.s.home {
+	if err == nil && !more && m != home {
 		if err = home.PutPlacement(ctx, id, ""); err == nil {
 			w.t.s.known.forget(id)
 		}
@@ -192,21 +263,17 @@ func (w *writer) RemoveOrganization(ctx context.Context, id ident.Org) (bool, er
 	if err != nil {
 		return false, err
 	}
-	d, err := w.t.of(ctx, id)
+	m, err := w.to(ctx, id)
 	if err != nil {
 		return false, err
 	}
-	if d != w.t.s.home {
-		m, err := w.at(ctx, d)
-		if err != nil {
-			return false, err
-		}
+	if m != home {
 		if removed, err := m.RemoveOrganization(ctx, id); err != nil || !removed {
 			return false, err
 		}
 	}
 	removed, err := home.RemoveOrganization(ctx, id)
-	if err == nil && removed && d != w.t.s.home {
+	if err == nil && removed && m != home {
 		err = home.PutPlacement(ctx, id, "")
 		w.t.s.known.forget(id)
 	}
@@ -215,16 +282,33 @@ func (w *writer) RemoveOrganization(ctx context.Context, id ident.Org) (bool, er
 
 // Keys, sessions and OAuth: what is looked for by a hash.
 
+// sought is what reads the organization of something that is looked for; where nobody has it, the home, which says so.
+func (r *reader) sought(ctx context.Context, what bunsql.Sought, key []byte) (*bunsql.Reader, error) {
+	org, err := r.t.owner(ctx, what, key)
+	if err != nil {
+		return nil, err
+	}
+	if org == "" {
+		return r.home(ctx)
+	}
+	return r.from(ctx, org)
+}
+
+// sought is the same for what writes.
+func (w *writer) sought(ctx context.Context, what bunsql.Sought, key any) (*bunsql.Writer, error) {
+	org, err := w.t.owner(ctx, what, key)
+	if err != nil {
+		return nil, err
+	}
+	if org == "" {
+		return w.home(ctx)
+	}
+	return w.to(ctx, org)
+}
+
 // KeyByHash implements port.KeyReader.
 func (r *reader) KeyByHash(ctx context.Context, hash [32]byte) (k port.Key, err error) {
-	d, err := r.t.find(ctx, "key "+string(hash[:]), func(m *bunsql.Reader) (bool, error) {
-		_, err := m.KeyByHash(ctx, hash)
-		return found(err)
-	})
-	if err != nil {
-		return k, err
-	}
-	m, err := r.at(ctx, d)
+	m, err := r.sought(ctx, bunsql.SoughtKey, hash[:])
 	if err != nil {
 		return k, err
 	}
@@ -238,35 +322,16 @@ func (w *writer) TouchKeys(ctx context.Context, used map[string]time.Time) error
 
 // SessionByHash implements port.SessionReader.
 func (r *reader) SessionByHash(ctx context.Context, hash [32]byte) (s port.Session, err error) {
-	d, err := r.t.find(ctx, "session "+string(hash[:]), func(m *bunsql.Reader) (bool, error) {
-		_, err := m.SessionByHash(ctx, hash)
-		return found(err)
-	})
-	if err != nil {
-		return s, err
-	}
-	m, err := r.at(ctx, d)
+	m, err := r.sought(ctx, bunsql.SoughtSession, hash[:])
 	if err != nil {
 		return s, err
 	}
 	return m.SessionByHash(ctx, hash)
 }
 
-// session is the database of a session.
-func (w *writer) session(ctx context.Context, hash [32]byte) (*bunsql.Writer, error) {
-	d, err := w.t.find(ctx, "session "+string(hash[:]), func(m *bunsql.Reader) (bool, error) {
-		_, err := m.SessionByHash(ctx, hash)
-		return found(err)
-	})
-	if err != nil {
-		return nil, err
-	}
-	return w.at(ctx, d)
-}
-
 // TouchSession implements port.SessionWriter.
 func (w *writer) TouchSession(ctx context.Context, hash [32]byte, at time.Time) error {
-	m, err := w.session(ctx, hash)
+	m, err := w.sought(ctx, bunsql.SoughtSession, hash[:])
 	if err != nil {
 		return err
 	}
@@ -275,7 +340,7 @@ func (w *writer) TouchSession(ctx context.Context, hash [32]byte, at time.Time) 
 
 // DeleteSession implements port.SessionWriter.
 func (w *writer) DeleteSession(ctx context.Context, hash [32]byte) error {
-	m, err := w.session(ctx, hash)
+	m, err := w.sought(ctx, bunsql.SoughtSession, hash[:])
 	if err != nil {
 		return err
 	}
@@ -284,11 +349,7 @@ func (w *writer) DeleteSession(ctx context.Context, hash [32]byte) error {
 
 // TakeSignInLink implements port.SessionWriter.
 func (w *writer) TakeSignInLink(ctx context.Context, hash [32]byte) (l port.SignInLink, err error) {
-	d, err := w.t.find(ctx, "link "+string(hash[:]), func(m *bunsql.Reader) (bool, error) { return m.HasSignInLink(ctx, hash) })
-	if err != nil {
-		return l, err
-	}
-	m, err := w.at(ctx, d)
+	m, err := w.sought(ctx, bunsql.SoughtLink, hash[:])
 	if err != nil {
 		return l, err
 	}
@@ -297,13 +358,7 @@ func (w *writer) TakeSignInLink(ctx context.Context, hash [32]byte) (l port.Sign
 
 // TakeInvitation implements port.MemberWriter.
 func (w *writer) TakeInvitation(ctx context.Context, hash [32]byte) (i port.Invitation, err error) {
-	d, err := w.t.find(ctx, "invitation "+string(hash[:]), func(m *bunsql.Reader) (bool, error) {
-		return m.HasInvitation(ctx, hash)
-	})
-	if err != nil {
-		return i, err
-	}
-	m, err := w.at(ctx, d)
+	m, err := w.sought(ctx, bunsql.SoughtInvitation, hash[:])
 	if err != nil {
 		return i, err
 	}
@@ -323,9 +378,10 @@ func (w *writer) PurgeSessions(ctx context.Context, now, idle time.Time) (n int,
 // MembersOf implements port.MemberReader.
 func (r *reader) MembersOf(ctx context.Context, issuer, subject, email string) ([]port.Member, error) {
 	const most = 100 // as of one database
-	all, err := gather(ctx, r.t, whole, func(ctx context.Context, m *bunsql.Reader) ([]port.Member, error) {
-		return m.MembersOf(ctx, issuer, subject, email)
-	})
+	all, err := listed(ctx, r.t, whole, bunsql.Elsewhere, 0, func(m port.Member) ident.Org { return m.Org },
+		func(ctx context.Context, m *bunsql.Reader, _ int) ([]port.Member, error) {
+			return m.MembersOf(ctx, issuer, subject, email)
+		})
 	slices.SortStableFunc(all, func(a, b port.Member) int { return cmp.Or(cmp.Compare(a.Org, b.Org), cmp.Compare(a.ID, b.ID)) })
 	return all[:min(len(all), most)], err
 }
@@ -348,24 +404,9 @@ func (r *reader) CountOAuthClients(ctx context.Context) (int, error) {
 	return m.CountOAuthClients(ctx)
 }
 
-// lent finds a grant and has the database remembered by the grant's id.
-func (r *reader) lent(ctx context.Context, key string,
-	look func(*bunsql.Reader) (port.OAuthGrant, error)) (*bunsql.Reader, error) {
-	d, err := r.t.find(ctx, key, func(m *bunsql.Reader) (bool, error) {
-		_, err := look(m)
-		return found(err)
-	})
-	if err != nil {
-		return nil, err
-	}
-	return r.at(ctx, d)
-}
-
 // OAuthGrantByCode implements port.OAuthReader.
 func (r *reader) OAuthGrantByCode(ctx context.Context, hash [32]byte) (g port.OAuthGrant, err error) {
-	m, err := r.lent(ctx, "code "+string(hash[:]), func(m *bunsql.Reader) (port.OAuthGrant, error) {
-		return m.OAuthGrantByCode(ctx, hash)
-	})
+	m, err := r.sought(ctx, bunsql.SoughtCode, hash[:])
 	if err != nil {
 		return g, err
 	}
@@ -374,9 +415,7 @@ func (r *reader) OAuthGrantByCode(ctx context.Context, hash [32]byte) (g port.OA
 
 // OAuthGrantByFamily implements port.OAuthReader.
 func (r *reader) OAuthGrantByFamily(ctx context.Context, family [32]byte) (g port.OAuthGrant, err error) {
-	m, err := r.lent(ctx, "family "+string(family[:]), func(m *bunsql.Reader) (port.OAuthGrant, error) {
-		return m.OAuthGrantByFamily(ctx, family)
-	})
+	m, err := r.sought(ctx, bunsql.SoughtFamily, family[:])
 	if err != nil {
 		return g, err
 	}
@@ -385,10 +424,7 @@ func (r *reader) OAuthGrantByFamily(ctx context.Context, family [32]byte) (g por
 
 // OAuthGrantByAccess implements port.OAuthReader.
 func (r *reader) OAuthGrantByAccess(ctx context.Context, hash [32]byte) (g port.OAuthGrant, a port.OAuthAccess, err error) {
-	m, err := r.lent(ctx, "access "+string(hash[:]), func(m *bunsql.Reader) (port.OAuthGrant, error) {
-		g, _, err := m.OAuthGrantByAccess(ctx, hash)
-		return g, err
-	})
+	m, err := r.sought(ctx, bunsql.SoughtAccess, hash[:])
 	if err != nil {
 		return g, a, err
 	}
@@ -422,23 +458,9 @@ func (w *writer) EvictOAuthClient(ctx context.Context, before time.Time) (bool, 
 	return m.EvictOAuthClient(ctx, before)
 }
 
-// grant is the database of a grant, which may be of this very transaction.
-func (w *writer) grant(ctx context.Context, id string) (*bunsql.Writer, error) {
-	for _, b := range w.t.branches {
-		if ok, err := b.r.HasOAuthGrant(ctx, id); err != nil || ok {
-			return b.w, err
-		}
-	}
-	d, err := w.t.find(ctx, "grant "+id, func(m *bunsql.Reader) (bool, error) { return m.HasOAuthGrant(ctx, id) })
-	if err != nil {
-		return nil, err
-	}
-	return w.at(ctx, d)
-}
-
 // PutOAuthAccess implements port.OAuthWriter.
 func (w *writer) PutOAuthAccess(ctx context.Context, a port.OAuthAccess) error {
-	m, err := w.grant(ctx, a.Grant)
+	m, err := w.sought(ctx, bunsql.SoughtGrant, a.Grant)
 	if err != nil {
 		return err
 	}
@@ -447,7 +469,7 @@ func (w *writer) PutOAuthAccess(ctx context.Context, a port.OAuthAccess) error {
 
 // DeleteOAuthGrant implements port.OAuthWriter.
 func (w *writer) DeleteOAuthGrant(ctx context.Context, id string) error {
-	m, err := w.grant(ctx, id)
+	m, err := w.sought(ctx, bunsql.SoughtGrant, id)
 	if err != nil {
 		return err
 	}
@@ -557,23 +579,19 @@ func (w *writer) others(ctx context.Context, fn func(context.Context, *bunsql.Wr
 }
 
 // claimed is the database of a claim: that of the organization whose job or webhook it is of, else the home.
-func (w *writer) claimed(ctx context.Context, name string) (*database, error) {
+func (w *writer) claimed(ctx context.Context, name string) (*bunsql.Writer, error) {
 	if org := jobOrg(name); org != "" {
-		return w.t.of(ctx, org)
+		return w.to(ctx, org)
 	}
 	if id, ok := webhookOf(name); ok {
-		return w.t.find(ctx, name, func(m *bunsql.Reader) (bool, error) { return m.HasWebhook(ctx, id) })
+		return w.sought(ctx, bunsql.SoughtWebhook, id)
 	}
-	return w.t.s.home, w.t.usable(ctx)
+	return w.home(ctx)
 }
 
 // TakeClaim implements port.ReplicaWriter.
 func (w *writer) TakeClaim(ctx context.Context, r port.Replica, name string) (c port.Claim, ok bool, err error) {
-	d, err := w.claimed(ctx, name)
-	if err != nil {
-		return c, false, err
-	}
-	m, err := w.at(ctx, d)
+	m, err := w.claimed(ctx, name)
 	if err != nil {
 		return c, false, err
 	}
@@ -583,15 +601,11 @@ func (w *writer) TakeClaim(ctx context.Context, r port.Replica, name string) (c 
 // ConfirmClaim implements port.ReplicaWriter. One of the home is confirmed in each database that the
 // transaction changes, too.
 func (w *writer) ConfirmClaim(ctx context.Context, c port.Claim) error {
-	d, err := w.claimed(ctx, c.Name)
+	m, err := w.claimed(ctx, c.Name)
 	if err != nil {
 		return err
 	}
-	m, err := w.at(ctx, d)
-	if err != nil {
-		return err
-	}
-	if d == w.t.s.home {
+	if b := w.t.open(w.t.s.home); b != nil && b.w == m {
 		w.t.claims = append(w.t.claims, c)
 	}
 	return m.ConfirmClaim(ctx, c)
@@ -599,11 +613,7 @@ func (w *writer) ConfirmClaim(ctx context.Context, c port.Claim) error {
 
 // EndClaim implements port.ReplicaWriter.
 func (w *writer) EndClaim(ctx context.Context, c port.Claim) error {
-	d, err := w.claimed(ctx, c.Name)
-	if err != nil {
-		return err
-	}
-	m, err := w.at(ctx, d)
+	m, err := w.claimed(ctx, c.Name)
 	if err != nil {
 		return err
 	}
@@ -825,9 +835,8 @@ func (r *reader) Kept(ctx context.Context, a port.UsageAccount) ([]port.UsageByt
 		}
 		return m.Kept(ctx, a)
 	}
-	all, err := gather(ctx, r.t, sweep, func(ctx context.Context, m *bunsql.Reader) ([]port.UsageBytes, error) {
-		return m.Kept(ctx, a)
-	})
+	all, err := listed(ctx, r.t, sweep, bunsql.Elsewhere, 0, func(u port.UsageBytes) ident.Org { return u.Org },
+		func(ctx context.Context, m *bunsql.Reader, _ int) ([]port.UsageBytes, error) { return m.Kept(ctx, a) })
 	slices.SortStableFunc(all, func(a, b port.UsageBytes) int {
 		return cmp.Or(cmp.Compare(a.Org, b.Org), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Integration, b.Integration))
 	})
@@ -886,6 +895,30 @@ func gather[T any](ctx context.Context, t *transaction, e extent,
 	return all, nil
 }
 
+// listed is gather of up to limit rows of each database (0: all), without those of organizations whose standing there is least
+// or more: what is being moved is not worked on, and what lies in two databases is listed once.
+func listed[T any](ctx context.Context, t *transaction, e extent, least bunsql.Standing, limit int, org func(T) ident.Org,
+	read func(context.Context, *bunsql.Reader, int) ([]T, error)) ([]T, error) {
+	return gather(ctx, t, e, func(ctx context.Context, m *bunsql.Reader) ([]T, error) {
+		for ask := limit; ; {
+			some, err := read(ctx, m, ask)
+			if err != nil || len(some) == 0 {
+				return nil, err
+			}
+			moved, err := m.Unsettled(ctx, least)
+			if err != nil {
+				return nil, err
+			}
+			all := len(some)
+			some = slices.DeleteFunc(some, func(row T) bool { return moved[org(row)] })
+			if all == len(some) || limit == 0 || all < ask || len(some) >= limit {
+				return some, nil
+			}
+			ask *= 2
+		}
+	})
+}
+
 // first cuts a list; limit 0: none.
 func first[T any](all []T, limit int) []T {
 	if limit > 0 && len(all) > limit {
@@ -911,11 +944,19 @@ func (r *reader) Job(ctx context.Context, org ident.Org, id string) (j port.Job,
 			missing = err
 			return nil
 		}
-		all = append(all, one)
+		if err == nil {
+			var moved map[ident.Org]bool
+			if moved, err = m.Unsettled(ctx, bunsql.Elsewhere); err == nil && !moved[one.Org] {
+				all = append(all, one)
+			}
+		}
 		return err
 	})
 	if err != nil {
 		return j, err
+	}
+	if len(all) == 0 && missing == nil {
+		return j, moving()
 	}
 	if len(all) == 0 {
 		return j, missing
@@ -934,18 +975,26 @@ func (r *reader) Jobs(ctx context.Context, l port.JobList) ([]port.Job, error) {
 		}
 		return m.Jobs(ctx, l)
 	}
-	all, err := gather(ctx, r.t, whole, func(ctx context.Context, m *bunsql.Reader) ([]port.Job, error) { return m.Jobs(ctx, l) })
+	all, err := listed(ctx, r.t, whole, bunsql.Elsewhere, l.Limit, jobOf,
+		func(ctx context.Context, m *bunsql.Reader, limit int) ([]port.Job, error) {
+			page := l
+			page.Limit = limit
+			return m.Jobs(ctx, page)
+		})
 	slices.SortStableFunc(all, func(a, b port.Job) int {
 		return -cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Org, b.Org))
 	})
 	return first(all, l.Limit), err
 }
 
+func jobOf(j port.Job) ident.Org { return j.Org }
+
 // UnclaimedJobs implements port.JobReader.
 func (r *reader) UnclaimedJobs(ctx context.Context, self port.Replica, held, kinds []string, limit int) ([]port.Job, error) {
-	all, err := gather(ctx, r.t, sweep, func(ctx context.Context, m *bunsql.Reader) ([]port.Job, error) {
-		return m.UnclaimedJobs(ctx, self, held, kinds, limit)
-	})
+	all, err := listed(ctx, r.t, sweep, bunsql.Leaving, limit, jobOf,
+		func(ctx context.Context, m *bunsql.Reader, limit int) ([]port.Job, error) {
+			return m.UnclaimedJobs(ctx, self, held, kinds, limit)
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -975,9 +1024,8 @@ func (r *reader) UnclaimedJobs(ctx context.Context, self port.Replica, held, kin
 
 // CancelledJobs implements port.JobReader.
 func (r *reader) CancelledJobs(ctx context.Context) ([]port.Job, error) {
-	all, err := gather(ctx, r.t, sweep, func(ctx context.Context, m *bunsql.Reader) ([]port.Job, error) {
-		return m.CancelledJobs(ctx)
-	})
+	all, err := listed(ctx, r.t, sweep, bunsql.Leaving, 0, jobOf,
+		func(ctx context.Context, m *bunsql.Reader, _ int) ([]port.Job, error) { return m.CancelledJobs(ctx) })
 	slices.SortStableFunc(all, func(a, b port.Job) int { return cmp.Or(cmp.Compare(a.Org, b.Org), cmp.Compare(a.ID, b.ID)) })
 	return all, err
 }
@@ -989,9 +1037,8 @@ func (w *writer) DeleteExpiredJobs(ctx context.Context, before time.Time) error 
 
 // DataKeys implements port.DataKeyReader.
 func (r *reader) DataKeys(ctx context.Context) ([]port.DataKey, error) {
-	all, err := gather(ctx, r.t, whole, func(ctx context.Context, m *bunsql.Reader) ([]port.DataKey, error) {
-		return m.DataKeys(ctx)
-	})
+	all, err := listed(ctx, r.t, whole, bunsql.Elsewhere, 0, func(k port.DataKey) ident.Org { return k.Org },
+		func(ctx context.Context, m *bunsql.Reader, _ int) ([]port.DataKey, error) { return m.DataKeys(ctx) })
 	slices.SortStableFunc(all, func(a, b port.DataKey) int { return cmp.Compare(a.Org, b.Org) })
 	return all, err
 }
@@ -1005,18 +1052,24 @@ func (r *reader) Sources(ctx context.Context, l port.SourceList) ([]port.SourceR
 		}
 		return m.Sources(ctx, l)
 	}
-	all, err := gather(ctx, r.t, sweep, func(ctx context.Context, m *bunsql.Reader) ([]port.SourceRow, error) {
-		return m.Sources(ctx, l)
-	})
+	all, err := listed(ctx, r.t, sweep, bunsql.Elsewhere, l.Limit, sourceOf,
+		func(ctx context.Context, m *bunsql.Reader, limit int) ([]port.SourceRow, error) {
+			page := l
+			page.Limit = limit
+			return m.Sources(ctx, page)
+		})
 	slices.SortStableFunc(all, func(a, b port.SourceRow) int { return cmp.Compare(a.ID, b.ID) })
 	return first(all, l.Limit), err
 }
 
+func sourceOf(s port.SourceRow) ident.Org { return s.Org }
+
 // DueSources implements port.SourceReader.
 func (r *reader) DueSources(ctx context.Context, by time.Time, limit int) ([]port.SourceRow, error) {
-	all, err := gather(ctx, r.t, sweep, func(ctx context.Context, m *bunsql.Reader) ([]port.SourceRow, error) {
-		return m.DueSources(ctx, by, limit)
-	})
+	all, err := listed(ctx, r.t, sweep, bunsql.Leaving, limit, sourceOf,
+		func(ctx context.Context, m *bunsql.Reader, limit int) ([]port.SourceRow, error) {
+			return m.DueSources(ctx, by, limit)
+		})
 	due := func(s port.SourceRow) time.Time {
 		if s.NextRun.IsZero() || !s.NextRetry.IsZero() && s.NextRetry.Before(s.NextRun) {
 			return s.NextRetry
@@ -1031,9 +1084,8 @@ func (r *reader) DueSources(ctx context.Context, by time.Time, limit int) ([]por
 
 // Erasing implements port.MemoryReader.
 func (r *reader) Erasing(ctx context.Context) ([]port.Partition, error) {
-	return gather(ctx, r.t, sweep, func(ctx context.Context, m *bunsql.Reader) ([]port.Partition, error) {
-		return m.Erasing(ctx)
-	})
+	return listed(ctx, r.t, sweep, bunsql.Leaving, 0, port.Partition.Org,
+		func(ctx context.Context, m *bunsql.Reader, _ int) ([]port.Partition, error) { return m.Erasing(ctx) })
 }
 
 // DeleteIdempotentReplies implements port.MemoryWriter.
@@ -1057,45 +1109,58 @@ func (r *reader) Shadows(ctx context.Context, org ident.Org) ([]port.PartitionEn
 		}
 		return m.Shadows(ctx, org)
 	}
-	return gather(ctx, r.t, sweep, func(ctx context.Context, m *bunsql.Reader) ([]port.PartitionEntry, error) {
-		return m.Shadows(ctx, "")
-	})
+	return listed(ctx, r.t, sweep, bunsql.Elsewhere, 0, func(e port.PartitionEntry) ident.Org { return e.Partition.Org() },
+		func(ctx context.Context, m *bunsql.Reader, _ int) ([]port.PartitionEntry, error) {
+			return m.Shadows(ctx, "")
+		})
 }
 
 // Generations implements port.PartitionReader. What is not among them is removed from indexes, so all databases have to
-// answer.
+// answer, and no organization may go from one that was not asked yet to one that was: Unavailable while one is moved.
 func (r *reader) Generations(ctx context.Context) ([]int64, error) {
-	return gather(ctx, r.t, whole, func(ctx context.Context, m *bunsql.Reader) ([]int64, error) { return m.Generations(ctx) })
+	last, open := int64(0), int64(0)
+	moves := func(m *bunsql.Reader) (err error) { last, open, err = m.Moves(ctx); return err }
+	if err := r.t.s.aside(ctx, moves); err != nil {
+		return nil, err
+	}
+	before := last
+	all, err := gather(ctx, r.t, whole, func(ctx context.Context, m *bunsql.Reader) ([]int64, error) {
+		return m.Generations(ctx)
+	})
+	if err == nil {
+		err = r.t.s.aside(ctx, moves)
+	}
+	if err == nil && (open > 0 || last != before) {
+		return nil, fault.New(fault.Unavailable, "an organization is being moved to another database").After(30 * time.Second)
+	}
+	return all, err
 }
 
 // UnnumberedEvents implements port.EventReader.
 func (r *reader) UnnumberedEvents(ctx context.Context, limit int) ([]port.Event, error) {
-	all, err := gather(ctx, r.t, sweep, func(ctx context.Context, m *bunsql.Reader) ([]port.Event, error) {
-		return m.UnnumberedEvents(ctx, limit)
-	})
+	all, err := listed(ctx, r.t, sweep, bunsql.Leaving, limit, func(e port.Event) ident.Org { return e.Org },
+		func(ctx context.Context, m *bunsql.Reader, limit int) ([]port.Event, error) {
+			return m.UnnumberedEvents(ctx, limit)
+		})
 	return first(all, limit), err
 }
 
 // byOrg calls fn for the rows of each database in which rows have their organizations, in their order.
 func byOrg[T any](ctx context.Context, w *writer, rows []T, org func(T) ident.Org, fn func(*bunsql.Writer, []T) error) error {
-	var order []*database
-	parts := map[*database][]T{}
+	var order []*bunsql.Writer
+	parts := map[*bunsql.Writer][]T{}
 	for _, row := range rows {
-		d, err := w.t.of(ctx, org(row))
+		m, err := w.to(ctx, org(row))
 		if err != nil {
 			return err
 		}
-		if parts[d] == nil {
-			order = append(order, d)
+		if parts[m] == nil {
+			order = append(order, m)
 		}
-		parts[d] = append(parts[d], row)
+		parts[m] = append(parts[m], row)
 	}
-	for _, d := range order {
-		m, err := w.at(ctx, d)
-		if err != nil {
-			return err
-		}
-		if err := fn(m, parts[d]); err != nil {
+	for _, m := range order {
+		if err := fn(m, parts[m]); err != nil {
 			return err
 		}
 	}
@@ -1152,8 +1217,12 @@ func (r *reader) DueWebhooks(ctx context.Context, self port.Replica, by time.Tim
 	var all []waiting
 	err = r.t.each(ctx, sweep, func(ctx context.Context, m *bunsql.Reader) error {
 		some, then, err := m.DueWebhooks(ctx, self, by, limit)
+		moved := map[ident.Org]bool{}
+		if err == nil && len(some) > 0 {
+			moved, err = m.Unsettled(ctx, bunsql.Leaving)
+		}
 		for _, row := range some {
-			if err == nil {
+			if err == nil && !moved[row.Org] {
 				var since time.Time
 				since, err = m.WebhookDue(ctx, row.ID, by)
 				all = append(all, waiting{row, since})

@@ -40,6 +40,8 @@ type Options struct {
 	// Unreachable reports whether an error says that a database does not answer.
 	Unreachable func(error) bool
 	Log         *slog.Logger // nil: none
+	// MoveLease is how long a move that tells nothing is taken for alive; 0: a time that does for a slow database.
+	MoveLease time.Duration
 }
 
 // Store is port.DocumentStore over several databases.
@@ -49,8 +51,8 @@ type Store struct {
 	home  *database
 	side  port.DocumentStore
 	all   []*database // by number; the home first
-	known places[ident.Org]
-	found places[string] // of hashes and ids that are looked for in all databases
+	known places[ident.Org, *database]
+	found places[string, ident.Org] // of hashes and ids that are looked for in all databases
 
 	mu      sync.Mutex
 	running sync.WaitGroup
@@ -264,37 +266,44 @@ func (s *Store) adopt(ctx context.Context, d *database, opened port.DocumentStor
 }
 
 // places remembers where things are. What is forgotten is looked for again.
-type places[K comparable] struct {
+type places[K comparable, V any] struct {
 	mu sync.Mutex
-	m  map[K]*database
+	m  map[K]V
 }
 
 const placesKept = 100_000
 
-func (p *places[K]) get(k K) *database {
+func (p *places[K, V]) get(k K) (v V, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.m[k]
+	v, ok = p.m[k]
+	return v, ok
 }
 
-func (p *places[K]) put(k K, d *database) {
+func (p *places[K, V]) put(k K, v V) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.m == nil || len(p.m) >= placesKept {
-		p.m = map[K]*database{}
+		p.m = map[K]V{}
 	}
-	p.m[k] = d
+	p.m[k] = v
 }
 
-func (p *places[K]) forget(k K) {
+func (p *places[K, V]) forget(k K) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.m, k)
 }
 
+// replaced places an organization again, which is not where it was, or not known there.
+func (s *Store) replaced(ctx context.Context, org ident.Org) (*database, error) {
+	s.known.forget(org)
+	return s.placed(ctx, org)
+}
+
 // placed is the database of an organization. One that is not there is the home's.
 func (s *Store) placed(ctx context.Context, org ident.Org) (*database, error) {
-	if d := s.known.get(org); d != nil {
+	if d, ok := s.known.get(org); ok {
 		return d, nil
 	}
 	var name string

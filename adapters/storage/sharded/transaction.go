@@ -3,6 +3,7 @@ package sharded
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -93,6 +94,8 @@ type transaction struct {
 	// begun is left of the run before: the branch whose member ran its function again, which knows why.
 	begun  *branch
 	placed map[ident.Org]*database // by this transaction
+	stood  map[ident.Org]*database // where it was seen that the organization is to be read
+	held   map[ident.Org]*database // where the organization stays until the end
 	claims []port.Claim            // of the home, that it has confirmed
 	cancel []context.CancelFunc
 	ended  bool
@@ -140,6 +143,14 @@ func (t *transaction) of(ctx context.Context, org ident.Org) (*database, error) 
 		return d, nil
 	}
 	return t.s.placed(ctx, org)
+}
+
+// stand remembers where an organization is to be read.
+func (t *transaction) stand(org ident.Org, d *database) {
+	if t.stood == nil {
+		t.stood = map[ident.Org]*database{}
+	}
+	t.stood[org] = d
 }
 
 // open is the branch in a database, nil where there is none.
@@ -232,37 +243,43 @@ func (t *transaction) remove(b *branch) {
 	t.branches = slices.DeleteFunc(t.branches, func(o *branch) bool { return o == b })
 }
 
-// find is the database in which look finds something, looked for where it was found before, then in all. Where none has it,
-// the answer is the home, which says so, unless one does not answer.
-func (t *transaction) find(ctx context.Context, key string, look func(*bunsql.Reader) (bool, error)) (*database, error) {
-	if d := t.s.found.get(key); d != nil {
-		var ok bool
-		if err := t.once(ctx, d, func(r *bunsql.Reader) (err error) { ok, err = look(r); return err }); err != nil {
-			return nil, err
+// owner is the organization of what is looked for, in the branches, where it was found before, then in all databases.
+// "" where none has it, unless one does not answer.
+func (t *transaction) owner(ctx context.Context, what bunsql.Sought, key any) (org ident.Org, err error) {
+	if err := t.usable(ctx); err != nil {
+		return "", err
+	}
+	for _, b := range t.branches {
+		if org, err := b.r.Owner(ctx, what, key); err != nil || org != "" {
+			return org, err
 		}
-		if ok {
-			return d, nil
+	}
+	look := func(m *bunsql.Reader) (err error) { org, err = m.Owner(ctx, what, key); return err }
+	name := fmt.Sprintf("%s %s", what, key)
+	if before, ok := t.s.found.get(name); ok {
+		d, err := t.of(ctx, before)
+		if err != nil {
+			return "", err
 		}
-		t.s.found.forget(key)
+		if err := t.once(ctx, d, look); err != nil || org != "" {
+			return org, err
+		}
+		t.s.found.forget(name)
 	}
 	var silent error
 	for _, d := range t.s.all {
-		var ok bool
-		err := t.once(ctx, d, func(r *bunsql.Reader) (err error) { ok, err = look(r); return err })
+		err := t.once(ctx, d, look)
 		switch {
 		case t.silent(ctx, d, err):
 			silent = err
 		case err != nil:
-			return nil, err
-		case ok:
-			t.s.found.put(key, d)
-			return d, nil
+			return "", err
+		case org != "":
+			t.s.found.put(name, org)
+			return org, nil
 		}
 	}
-	if silent != nil {
-		return nil, silent
-	}
-	return t.s.home, nil
+	return "", silent
 }
 
 // found reports whether err says that something is there.
@@ -367,7 +384,8 @@ func (s *Store) UpdateDocuments(ctx context.Context, fn func(port.DocumentWriter
 	defer s.running.Done()
 	var begun *branch
 	for since := time.Now(); ; {
-		t := &transaction{s: s, writes: true, begun: begun, placed: map[ident.Org]*database{}}
+		t := &transaction{s: s, writes: true, begun: begun, placed: map[ident.Org]*database{},
+			held: map[ident.Org]*database{}}
 		var err error
 		begun, err = t.run(ctx, fn)
 		if begun == nil || time.Since(since) > patience {

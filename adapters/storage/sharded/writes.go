@@ -30,7 +30,7 @@ func (w *writer) BreakEvents(ctx context.Context, org ident.Org) (err error) {
 
 // PutGrant implements port.GrantWriter.
 func (w *writer) PutGrant(ctx context.Context, p port.Partition, g port.Grant) (err error) {
-	db, err := w.to(ctx, p.Org())
+	db, err := w.hold(ctx, p.Org(), p)
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (w *writer) PutGrant(ctx context.Context, p port.Partition, g port.Grant) (
 
 // DeleteGrants implements port.GrantWriter.
 func (w *writer) DeleteGrants(ctx context.Context, p port.Partition, ids []string) (err error) {
-	db, err := w.to(ctx, p.Org())
+	db, err := w.hold(ctx, p.Org(), p)
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (w *writer) PutIntegration(ctx context.Context, i port.Integration) (err er
 
 // PutRecord implements port.MemoryWriter.
 func (w *writer) PutRecord(ctx context.Context, p port.Partition, r port.Record, receipt port.Receipt) (err error) {
-	db, err := w.to(ctx, p.Org())
+	db, err := w.hold(ctx, p.Org(), p)
 	if err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func (w *writer) PutRecord(ctx context.Context, p port.Partition, r port.Record,
 
 // PutContextLinks implements port.MemoryWriter.
 func (w *writer) PutContextLinks(ctx context.Context, p port.Partition, links []port.ContextLink) (err error) {
-	db, err := w.to(ctx, p.Org())
+	db, err := w.hold(ctx, p.Org(), p)
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func (w *writer) PutIdempotentReply(ctx context.Context, org ident.Org, r port.I
 
 // BeginErasure implements port.ErasureWriter.
 func (w *writer) BeginErasure(ctx context.Context, p port.Partition, at time.Time) (out port.Partition, err error) {
-	db, err := w.to(ctx, p.Org())
+	db, err := w.hold(ctx, p.Org(), p)
 	if err != nil {
 		return out, err
 	}
@@ -156,7 +156,7 @@ func (w *writer) BeginErasure(ctx context.Context, p port.Partition, at time.Tim
 
 // EraseMemories implements port.ErasureWriter.
 func (w *writer) EraseMemories(ctx context.Context, p port.Partition, limit int) (more bool, err error) {
-	db, err := w.to(ctx, p.Org())
+	db, err := w.hold(ctx, p.Org(), p)
 	if err != nil {
 		return more, err
 	}
@@ -165,7 +165,7 @@ func (w *writer) EraseMemories(ctx context.Context, p port.Partition, limit int)
 
 // EraseGrant implements port.ErasureWriter.
 func (w *writer) EraseGrant(ctx context.Context, p port.Partition, id string, answered bool) (err error) {
-	db, err := w.to(ctx, p.Org())
+	db, err := w.hold(ctx, p.Org(), p)
 	if err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func (w *writer) EraseGrant(ctx context.Context, p port.Partition, id string, an
 
 // ErasePersonalKeys implements port.ErasureWriter.
 func (w *writer) ErasePersonalKeys(ctx context.Context, p port.Partition) (err error) {
-	db, err := w.to(ctx, p.Org())
+	db, err := w.hold(ctx, p.Org(), p)
 	if err != nil {
 		return err
 	}
@@ -192,7 +192,7 @@ func (w *writer) PutOAuthGrant(ctx context.Context, g port.OAuthGrant) (err erro
 
 // AcknowledgeErasure implements port.ReplicaWriter.
 func (w *writer) AcknowledgeErasure(ctx context.Context, p port.Partition, r port.Replica) (err error) {
-	db, err := w.to(ctx, p.Org())
+	db, err := w.hold(ctx, p.Org(), p)
 	if err != nil {
 		return err
 	}
@@ -201,7 +201,7 @@ func (w *writer) AcknowledgeErasure(ctx context.Context, p port.Partition, r por
 
 // PutSavedQuery implements port.SavedQueryWriter.
 func (w *writer) PutSavedQuery(ctx context.Context, p port.Partition, q port.SavedQuery) (err error) {
-	db, err := w.to(ctx, p.Org())
+	db, err := w.hold(ctx, p.Org(), p)
 	if err != nil {
 		return err
 	}
@@ -210,7 +210,7 @@ func (w *writer) PutSavedQuery(ctx context.Context, p port.Partition, q port.Sav
 
 // RemoveSavedQuery implements port.SavedQueryWriter.
 func (w *writer) RemoveSavedQuery(ctx context.Context, p port.Partition, name string) (out bool, err error) {
-	db, err := w.to(ctx, p.Org())
+	db, err := w.hold(ctx, p.Org(), p)
 	if err != nil {
 		return out, err
 	}
@@ -355,7 +355,7 @@ func (w *writer) ExpireKey(ctx context.Context, org ident.Org, id string, at tim
 
 // CreatePartition implements port.PartitionWriter.
 func (w *writer) CreatePartition(ctx context.Context, p port.Partition, n port.PartitionRow) (out port.PartitionRow, err error) {
-	db, err := w.to(ctx, p.Org())
+	db, err := w.hold(ctx, p.Org(), p)
 	if err != nil {
 		return out, err
 	}
@@ -364,7 +364,7 @@ func (w *writer) CreatePartition(ctx context.Context, p port.Partition, n port.P
 
 // PausePartition implements port.PartitionWriter.
 func (w *writer) PausePartition(ctx context.Context, p port.Partition, until time.Time) (err error) {
-	db, err := w.to(ctx, p.Org())
+	db, err := w.hold(ctx, p.Org(), p)
 	if err != nil {
 		return err
 	}
@@ -373,7 +373,7 @@ func (w *writer) PausePartition(ctx context.Context, p port.Partition, until tim
 
 // SetModels implements port.PartitionWriter.
 func (w *writer) SetModels(ctx context.Context, p port.Partition, n port.PartitionRow) (err error) {
-	db, err := w.to(ctx, p.Org())
+	db, err := w.hold(ctx, p.Org(), p)
 	if err != nil {
 		return err
 	}
@@ -382,7 +382,7 @@ func (w *writer) SetModels(ctx context.Context, p port.Partition, n port.Partiti
 
 // SwapPartition implements port.GenerationWriter.
 func (w *writer) SwapPartition(ctx context.Context, p port.Partition) (err error) {
-	db, err := w.to(ctx, p.Org())
+	db, err := w.hold(ctx, p.Org(), p)
 	if err != nil {
 		return err
 	}
@@ -391,7 +391,7 @@ func (w *writer) SwapPartition(ctx context.Context, p port.Partition) (err error
 
 // DeletePartition implements port.GenerationWriter.
 func (w *writer) DeletePartition(ctx context.Context, p port.Partition) (out bool, err error) {
-	db, err := w.to(ctx, p.Org())
+	db, err := w.hold(ctx, p.Org(), p)
 	if err != nil {
 		return out, err
 	}
@@ -401,7 +401,7 @@ func (w *writer) DeletePartition(ctx context.Context, p port.Partition) (out boo
 // PutDocuments implements port.DocumentWriter.
 func (w *writer) PutDocuments(ctx context.Context, p port.Partition, at time.Time,
 	docs []port.DocumentWrite) (out uint64, err error) {
-	db, err := w.to(ctx, p.Org())
+	db, err := w.hold(ctx, p.Org(), p)
 	if err != nil {
 		return out, err
 	}
@@ -411,7 +411,7 @@ func (w *writer) PutDocuments(ctx context.Context, p port.Partition, at time.Tim
 // DeleteDocuments implements port.DocumentWriter.
 func (w *writer) DeleteDocuments(ctx context.Context, p port.Partition, at time.Time, ids []string) (deleted int,
 	seq uint64, gone bool, err error) {
-	db, err := w.to(ctx, p.Org())
+	db, err := w.hold(ctx, p.Org(), p)
 	if err != nil {
 		return deleted, seq, gone, err
 	}
@@ -420,7 +420,7 @@ func (w *writer) DeleteDocuments(ctx context.Context, p port.Partition, at time.
 
 // EndErasure implements port.DocumentWriter.
 func (w *writer) EndErasure(ctx context.Context, p port.Partition) (err error) {
-	db, err := w.to(ctx, p.Org())
+	db, err := w.hold(ctx, p.Org(), p)
 	if err != nil {
 		return err
 	}
@@ -429,7 +429,7 @@ func (w *writer) EndErasure(ctx context.Context, p port.Partition) (err error) {
 
 // TrimChanges implements port.ChangeWriter.
 func (w *writer) TrimChanges(ctx context.Context, p port.Partition, upto uint64) (err error) {
-	db, err := w.to(ctx, p.Org())
+	db, err := w.hold(ctx, p.Org(), p)
 	if err != nil {
 		return err
 	}
@@ -492,7 +492,7 @@ func (w *writer) RemoveKeptFile(ctx context.Context, org ident.Org, id string) (
 
 // PutAttachment implements port.VectorStoreWriter.
 func (w *writer) PutAttachment(ctx context.Context, p port.Partition, a port.Attachment) (err error) {
-	db, err := w.to(ctx, p.Org())
+	db, err := w.hold(ctx, p.Org(), p)
 	if err != nil {
 		return err
 	}
@@ -501,7 +501,7 @@ func (w *writer) PutAttachment(ctx context.Context, p port.Partition, a port.Att
 
 // RemoveAttachment implements port.VectorStoreWriter.
 func (w *writer) RemoveAttachment(ctx context.Context, p port.Partition, file string) (out bool, err error) {
-	db, err := w.to(ctx, p.Org())
+	db, err := w.hold(ctx, p.Org(), p)
 	if err != nil {
 		return out, err
 	}

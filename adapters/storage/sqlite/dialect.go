@@ -21,6 +21,7 @@ func (dialect) Name() string { return "SQLite" }
 func (dialect) Render(query string) string {
 	return strings.NewReplacer(
 		"{{each}}", "json_each(?) AS j",
+		"{{share}}", "", // one transaction writes at a time
 		"{{lookup}}", "", "{{found d}}", "", "{{found v}}", "", "{{found c}}", "",
 		"{{tables}}", "sqlite_schema",
 		"{{int64}}", "INTEGER",

@@ -3,19 +3,23 @@ package cli
 import (
 	"bufio"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mnemehq/mneme/cmd/mneme/internal/app"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/client"
 	"github.com/mnemehq/mneme/core/admin"
 	"github.com/mnemehq/mneme/core/key"
+	"github.com/mnemehq/mneme/core/port"
 )
 
 func (c *command) orgsCommand() *cobra.Command {
@@ -104,9 +108,87 @@ func (c *command) orgsCommand() *cobra.Command {
 			})
 		},
 	}
-	return parent("orgs", "Make, list, rename, suspend and delete organizations", create, list, rename, c.orgsDeleteCommand(),
+	return parent("orgs", "Make, list, rename, move, suspend and delete organizations", create, list, rename,
+		c.orgsMoveCommand(), c.orgsDeleteCommand(),
 		change("suspend", "Refuse all keys of an organization until it is resumed", "suspended", (*key.Service).Suspend),
 		change("resume", "Let a suspended organization's keys work again", "resumed", (*key.Service).Resume))
+}
+
+func (c *command) orgsMoveCommand() *cobra.Command {
+	var to string
+	cmd := &cobra.Command{
+		Use:   "move ORG --to DATABASE",
+		Short: "Move an organization to another database of the installation",
+		Long: `Move everything of an organization to another of the databases that
+storage.postgres.databases names, or to home. Servers go on: the organization can be read
+at every moment, and its writes are answered with 503 and Retry-After until
+its rows are copied and compared. Other organizations notice nothing. A command that
+fails or is stopped before the organization is in the other database takes everything back.
+Where it was killed, the same command goes on, and writes wait for that; as long as the
+organization is not in the other database, --to with the one that it is in takes the
+move back.`,
+		Example: "  mneme orgs move acme --to b --config mneme.yaml",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if to == "" {
+				return usage("orgs move needs a database, --to")
+			}
+			cfg, err := c.loadQuiet()
+			if err != nil {
+				return err
+			}
+			if err := c.agreeToMigrate(cmd.Context(), "orgs move", cfg); err != nil {
+				return err
+			}
+			bar := newProgress(c.stderr)
+			o, done, err := app.MoveOrganization(cmd.Context(), c.registry, cfg, c.logger(cfg.Log), "orgs move", args[0], to,
+				func(p port.MoveProgress) { bar.count(moveStage(p), int(p.Rows)) })
+			bar.end()
+			if err != nil {
+				return err
+			}
+			return c.printMove(o, done)
+		},
+	}
+	cmd.Flags().StringVar(&to, "to", "", "name of the database, home for the one of storage.postgres.dsn")
+	return cmd
+}
+
+// moveStage says what is done after a step.
+func moveStage(p port.MoveProgress) string {
+	switch p.Step {
+	case port.MoveBegun:
+		return "preparing"
+	case port.MoveFenced:
+		return "copying rows; writes wait"
+	case port.MoveCopied:
+		return "comparing; writes wait"
+	case port.MoveChecked, port.MoveSwapped:
+		return "changing over"
+	}
+	return "removing what was copied"
+}
+
+func (c *command) printMove(o port.Organization, done port.Moved) error {
+	if done.Back {
+		_, err := fmt.Fprintf(c.stdout, "took the move of %s (%s) to %s back; it is in %s\n", o.Name, o.ID, done.From, done.To)
+		return err
+	}
+	if len(done.Tables) == 0 {
+		_, err := fmt.Fprintf(c.stdout, "ended the move of %s (%s) from %s to %s\n", o.Name, o.ID, done.From, done.To)
+		return err
+	}
+	total, cells := int64(0), [][]string{}
+	for _, t := range done.Tables {
+		total += t.Rows
+		cells = append(cells, []string{t.Name, strconv.FormatInt(t.Rows, 10), hex.EncodeToString(t.Sum[:8])})
+	}
+	if err := table(c.stdout, []string{"TABLE", "ROWS", "SHA-256"}, cells); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(c.stdout, "moved %s (%s) from %s to %s: %d rows, the same in both; writes waited %s\n", o.Name, o.ID,
+		done.From, done.To, total, done.Paused.Round(time.Millisecond))
+	return err
 }
 
 func (c *command) orgsDeleteCommand() *cobra.Command {

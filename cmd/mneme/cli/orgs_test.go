@@ -98,3 +98,16 @@ func TestOrgsDeleteOverKills(t *testing.T) {
 		t.Errorf("ended as %+v", last)
 	}
 }
+
+// Where there is one database, no organization can be moved, and the command says why.
+func TestOrgsMoveNeedsDatabases(t *testing.T) {
+	data := t.TempDir()
+	succeed(t, "orgs", "create", "acme", "--data", data)
+	r := mneme(t, "orgs", "move", "acme", "--to", "b", "--data", data)
+	if r.Code == 0 || !strings.Contains(r.Stderr, "storage.postgres.databases") {
+		t.Errorf("code %d: %s", r.Code, r.Stderr)
+	}
+	if r := mneme(t, "orgs", "move", "acme", "--data", data); r.Code == 0 || !strings.Contains(r.Stderr, "--to") {
+		t.Errorf("without a database: code %d: %s", r.Code, r.Stderr)
+	}
+}

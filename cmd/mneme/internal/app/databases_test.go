@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/mnemehq/mneme/cmd/mneme/internal/app"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/key"
+	"github.com/mnemehq/mneme/core/port"
 )
 
 // A server over several databases starts and serves while one of them is away, all but its organizations, which it serves
@@ -87,4 +89,100 @@ limits: { read: 60000/min burst 6000 }
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
+}
+
+// A server goes on while one of its organizations is moved: what is in its indexes is found at every moment, writes are
+// acknowledged or answered with 503 and when to try again, and what was acknowledged is found afterwards.
+func TestServesWhileAnOrganizationMoves(t *testing.T) {
+	server := postgrestest.Start()
+	t.Cleanup(server.Stop)
+	r := components()
+	postgres.Register(r)
+	storage := fmt.Sprintf(`storage:
+  postgres: { dsn: %q, place: home, databases: [{ name: b, dsn: %q }] }
+limits: { read: 600000/min burst 60000, write: 600000/min burst 60000 }
+`+oneModel, server.Database(t), server.Database(t))
+	config := configured(t, r, t.TempDir(), storage)
+	ctx := t.Context()
+	a, err := app.Open(ctx, app.Settings{Registry: r, Config: config, Log: slog.New(slog.DiscardHandler), Command: "test",
+		Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = a.Close(context.WithoutCancel(ctx)) })
+	if _, err := a.Keys.CreateOrganization(ctx, "acme"); err != nil {
+		t.Fatal(err)
+	}
+	issued, err := a.Keys.Issue(ctx, key.Issue{Org: "acme", Name: "k", Kind: ident.Service})
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := func(path, body string) *httptest.ResponseRecorder {
+		q := httptest.NewRequestWithContext(ctx, http.MethodPost, "http://localhost"+path, strings.NewReader(body))
+		q.Header.Set("Content-Type", "application/json")
+		q.Header.Set("Authorization", "Bearer "+issued.Secret)
+		w := httptest.NewRecorder()
+		a.Handler.ServeHTTP(w, q)
+		return w
+	}
+	write := func(n int) *httptest.ResponseRecorder {
+		return call("/namespaces/docs/documents",
+			fmt.Sprintf(`{"documents":[{"id":"d%d","text":"a quetzal with the word w%dw"}]}`, n, n))
+	}
+	finds := func(n int) bool {
+		w := call("/namespaces/docs/query", fmt.Sprintf(`{"query":"w%dw"}`, n))
+		if w.Code != http.StatusOK {
+			t.Errorf("query: %d %s", w.Code, w.Body)
+		}
+		return strings.Contains(w.Body.String(), fmt.Sprintf(`"d%d"`, n))
+	}
+	if w := write(0); w.Code != http.StatusOK {
+		t.Fatalf("write: %d %s", w.Code, w.Body)
+	}
+	moved := make(chan error, 1)
+	var acked []int
+	next, refused := 1, 0
+	step := func() {
+		switch w := write(next); {
+		case w.Code == http.StatusOK:
+			acked = append(acked, next)
+		case w.Code == http.StatusServiceUnavailable && w.Header().Get("Retry-After") != "":
+			refused++
+		default:
+			t.Errorf("write: %d %s", w.Code, w.Body)
+		}
+		next++
+		if !finds(0) {
+			t.Errorf("after write %d the first document is not found", next)
+		}
+	}
+	beside := configured(t, r, t.TempDir(), storage)
+	for _, to := range []string{"b", "home", "b"} {
+		go func() {
+			_, _, err := app.MoveOrganization(ctx, r, beside, slog.New(slog.DiscardHandler), "orgs move", "acme", to,
+				func(port.MoveProgress) {})
+			moved <- err
+		}()
+		for going := true; going; {
+			select {
+			case err := <-moved:
+				going = false
+				if err != nil {
+					t.Fatal(err)
+				}
+			default:
+				step()
+			}
+		}
+		step()
+	}
+	if len(acked) == 0 || acked[len(acked)-1] != next-1 {
+		t.Errorf("the last write, after the move, is not acknowledged: %d", acked)
+	}
+	for _, n := range acked {
+		if !finds(n) {
+			t.Errorf("document %d was acknowledged and is not found", n)
+		}
+	}
+	t.Logf("%d writes, %d refused", len(acked), refused)
 }

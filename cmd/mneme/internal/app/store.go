@@ -10,6 +10,7 @@ import (
 	"github.com/mnemehq/mneme/configs"
 	"github.com/mnemehq/mneme/core/audit"
 	"github.com/mnemehq/mneme/core/event"
+	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/key"
 	"github.com/mnemehq/mneme/core/op"
@@ -50,6 +51,43 @@ func withStore(ctx context.Context, r *registry.Registry, c *configs.Config, log
 		}
 	}()
 	return fn(audit.Recording(store))
+}
+
+// MoveOrganization moves an organization, found by id or name, to another database of the installation, beside the servers.
+// The audit log says so with the command's name. Errors: those of port.Mover; and one where there is one database alone.
+func MoveOrganization(ctx context.Context, r *registry.Registry, c *configs.Config, log *slog.Logger, command, ref, to string,
+	progress func(port.MoveProgress)) (o port.Organization, done port.Moved, err error) {
+	if err := datadir.Create(c.DataDir); err != nil {
+		return o, done, err
+	}
+	env := environment(Settings{Registry: r, Config: c, Log: log})
+	env.Shared = true
+	store, err := r.Store.Open(ctx, c.Storage, env)
+	if err != nil {
+		return o, done, err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	mover, ok := store.(port.Mover)
+	if !ok {
+		return o, done, errors.New("there is one database alone: others are named in storage.postgres.databases")
+	}
+	if err := store.View(ctx, func(r port.Reader) (err error) {
+		if o, err = r.OrganizationByName(ctx, ref); fault.CodeOf(err) == fault.NotFound {
+			o, err = r.Organization(ctx, ident.Org(ref))
+		}
+		return err
+	}); err != nil {
+		return o, done, err
+	}
+	begun := false
+	done, err = mover.MoveOrganization(ctx, o.ID, to, func(p port.MoveProgress) {
+		begun = true
+		progress(p)
+	})
+	if begun {
+		err = errors.Join(err, audit.CommandEnded(ctx, store, command, string(o.ID), err))
+	}
+	return o, done, err
 }
 
 func newKeyService(store port.Store, log *slog.Logger) *key.Service {
