@@ -259,9 +259,9 @@ func rowsRead(chunks, k int) int {
 }
 
 const (
-	readShare   = .15 // of a segment of a million chunks, what a search for its ten best reads at most
-	firstPart   = 16  // the best of them are read first: one of firstPart
-	missedShare = .05 // of the results, what is expected to lie in cells that are left out although they could be read
+	readShare   = .15  // of a segment of a million chunks, what a search for its ten best reads at most
+	firstPart   = 16   // the best of them are read first: one of firstPart
+	missedShare = .002 // of the results, what is expected to lie in cells that are left out although they could be read
 	sampledRows = 4096
 )
 
