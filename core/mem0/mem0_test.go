@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/mnemehq/mneme/adapters/coretest"
 	"github.com/mnemehq/mneme/adapters/coretest/services"
@@ -30,7 +32,15 @@ type site struct {
 
 func open(t *testing.T) *site {
 	t.Helper()
-	f := coretest.New(t, coretest.Options{})
+	var last atomic.Int64 // each time is another millisecond, however fast the calls are
+	f := coretest.New(t, coretest.Options{Now: func() time.Time {
+		for {
+			before := last.Load()
+			if now := max(time.Now().UnixMilli(), before+1); last.CompareAndSwap(before, now) {
+				return time.UnixMilli(now)
+			}
+		}
+	}})
 	memories := services.Memories(f, nil)
 	services.Running(t, memories)
 	return &site{t, f, memories, mem0.New(true, memories), f.Caller(key.Issue{Kind: ident.Integration, Name: "app",

@@ -13,6 +13,7 @@ import (
 	"github.com/mnemehq/mneme/adapters/coretest"
 	"github.com/mnemehq/mneme/core/document"
 	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/ingest"
 	"github.com/mnemehq/mneme/core/key"
 	"github.com/mnemehq/mneme/core/namespace"
@@ -441,14 +442,16 @@ func TestAQueryNeedsItsNamespace(t *testing.T) {
 	if err := h.ask("home", body).Err; !errors.Is(err, broken) {
 		t.Errorf("without a store: %v", err)
 	}
+	h.Store.OnView.Clear()
 	// A store that fails after the search fails the answer.
 	views := 0
-	h.Store.OnView.Set(func() error {
+	h.Store.OnCallView.Set(func() error {
 		if views++; views > 1 {
 			return broken
 		}
 		return nil
 	})
+	h.ctx = ident.WithRequestID(h.ctx, "req_1")
 	if err := h.ask("home", body).Err; !errors.Is(err, broken) || views != 2 {
 		t.Errorf("without a store to read from: %v after %d snapshots", err, views)
 	}
