@@ -459,10 +459,7 @@ func (s *Service) GetStoreFile(ctx context.Context, in StoreFileRef) (StoreFile,
 		return StoreFile{}, err
 	}
 	err := s.store.View(ctx, func(r reader) (err error) {
-		if a, err = attachment(ctx, r, p, in.File); err != nil {
-			return err
-		}
-		docs, err = read(ctx, r, p, in.File, port.PartMetadata|port.PartSize)
+		a, err = attachment(ctx, r, p, in.File)
 		return err
 	})
 	if err != nil {
@@ -474,6 +471,14 @@ func (s *Service) GetStoreFile(ctx context.Context, in StoreFileRef) (StoreFile,
 	}
 	if e.status != "" {
 		return open(in.Store, a, e), nil
+	}
+	// Only now: a write that has ended since it was asked for has left them.
+	err = s.store.View(ctx, func(r reader) (err error) {
+		docs, err = read(ctx, r, p, in.File, port.PartMetadata|port.PartSize)
+		return err
+	})
+	if err != nil {
+		return StoreFile{}, err
 	}
 	if len(docs) == 0 {
 		return StoreFile{}, noFile(in.Store, in.File)
