@@ -79,6 +79,7 @@ func (w *wine) start() (end func()) {
 	}
 	undo = append(undo, func() { _ = os.RemoveAll(w.dir) })
 	for name, value := range map[string]string{"WINEPREFIX": filepath.Join(w.dir, "prefix"), "WINEDEBUG": "-all",
+		"LC_ALL":           "C.UTF-8", // names of files are what it says, or Wine cannot tell those beyond ASCII
 		"WINEDLLOVERRIDES": "mscoree,mshtml,winemenubuilder.exe=", "DISPLAY": ""} {
 		w.err = errors.Join(w.err, os.Setenv(name, value))
 	}
