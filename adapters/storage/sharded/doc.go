@@ -1,7 +1,7 @@
 // Package sharded is the system of record in several databases, each of which holds whole
 // organizations: what an organization has lies in one of them, and its transactions take place
-// there. Any store over bunsql can be a member; over SQLite,
-// organizations are moved only to databases with higher numbers.
+// there. Any store over bunsql can be a member; over SQLite, organizations are moved only to
+// databases with higher numbers.
 //
 // Choose it when one database server is not enough and no single organization is too large for
 // one. It costs a look-up in each database for a key that this process has not seen yet, and a
