@@ -261,8 +261,14 @@ func TestRedAndClosedIndex(t *testing.T) {
 	x := open(t, s)
 	must(t, x.Apply(t.Context(), part(1), batch(0, "heron")))
 	name := "/" + s.IndexPrefix + "-chunks-1"
-	api(t, http.MethodPut, name+"/_settings", `{"index.routing.allocation.require._name": "nowhere"}`)
-	api(t, http.MethodPost, name+"/_close", "")
+	// Nothing but how many primary shards a node takes up at once keeps one from a node that has its files.
+	recoveries := func(n string) {
+		api(t, http.MethodPut, "/_cluster/settings",
+			`{"transient": {"cluster.routing.allocation.node_initial_primaries_recoveries": `+n+`}}`)
+	}
+	recoveries("0")
+	defer recoveries("null")
+	api(t, http.MethodPost, name+"/_close?wait_for_active_shards=0", "")
 	says(t, "closed", x.Apply(t.Context(), part(1), batch(1, "egret")), fault.Unavailable, "_open")
 	api(t, http.MethodPost, name+"/_open?wait_for_active_shards=0", "")
 	says(t, "ping", x.Ping(t.Context()), fault.Unavailable, "the index is red")
@@ -275,7 +281,7 @@ func TestRedAndClosedIndex(t *testing.T) {
 		t.Error("a write to a shard without a node is taken")
 	}
 	open(t, s) // a start does without it
-	api(t, http.MethodPut, name+"/_settings", `{"index.routing.allocation.require._name": null}`)
+	recoveries("null")
 	api(t, http.MethodGet, "/_cluster/health"+name+"?wait_for_status=green&timeout=60s", "")
 	if got := find(t, x, part(1), "heron"); got != "a" {
 		t.Errorf("found %q", got)

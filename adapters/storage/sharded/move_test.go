@@ -111,6 +111,7 @@ func TestContractOfMovedOrganizations(t *testing.T) {
 type fleet struct {
 	*testing.T
 	members map[string]port.DocumentStore
+	lent    sharded.Options // of a server over the same members
 	first   *sharded.Store
 	second  *sharded.Store
 }
@@ -142,7 +143,7 @@ func newFleet(t *testing.T) *fleet {
 		lend(&again.Others[i])
 	}
 	f.first = open(t, o)
-	f.second = open(t, again)
+	f.second, f.lent = open(t, again), again
 	t.Cleanup(func() {
 		if err := errors.Join(f.second.Close(), f.first.Close()); err != nil {
 			t.Error(err)
@@ -231,6 +232,71 @@ func ids(ctx context.Context, s port.DocumentStore, p port.Partition) (out []str
 		return err
 	})
 	return out, err
+}
+
+// gate is a store whose writes wait at its door.
+type gate struct {
+	port.DocumentStore
+	closed  atomic.Bool
+	arrived chan struct{}
+	opened  chan struct{}
+}
+
+func (g *gate) Update(ctx context.Context, fn func(port.Writer) error) error {
+	return g.UpdateDocuments(ctx, func(w port.DocumentWriter) error { return fn(w) })
+}
+
+func (g *gate) UpdateDocuments(ctx context.Context, fn func(port.DocumentWriter) error) error {
+	if g.closed.Load() {
+		g.arrived <- struct{}{}
+		<-g.opened
+	}
+	return g.DocumentStore.UpdateDocuments(ctx, fn)
+}
+
+// A write that finds its organization gone to another database holds nothing of the one that it came from while it waits.
+func TestWritesLetGoOfWhatAnOrganizationHasLeft(t *testing.T) {
+	f := newFleet(t)
+	p, other := f.fill("org_moved", 3), f.fill("org_other", 3)
+	g := &gate{DocumentStore: f.members["b"], arrived: make(chan struct{}), opened: make(chan struct{})}
+	o := f.lent
+	o.Others = slices.Clone(o.Others)
+	o.Others[0].Open = func(context.Context) (port.DocumentStore, error) { return borrowed{g}, nil }
+	late := open(t, o)
+	defer func() {
+		if err := late.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	write := func(ctx context.Context, p port.Partition, id string) error {
+		return late.UpdateDocuments(ctx, func(w port.DocumentWriter) error {
+			_, err := w.PutDocuments(ctx, p, time.Now(), []port.DocumentWrite{document(id)})
+			return err
+		})
+	}
+	if err := write(t.Context(), p, "before"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.first.MoveOrganization(t.Context(), "org_moved", "b", nil); err != nil {
+		t.Fatal(err)
+	}
+	g.closed.Store(true)
+	ended := make(chan error, 1)
+	go func() { ended <- write(t.Context(), p, "after") }()
+	<-g.arrived
+	g.closed.Store(false)
+	soon, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if err := write(soon, other, "meanwhile"); err != nil {
+		t.Errorf("write to the database that the organization has left: %v", err)
+	}
+	close(g.opened)
+	if err := <-ended; err != nil {
+		t.Errorf("write of the organization: %v", err)
+	}
+	if got, err := ids(t.Context(), late, p); err != nil || !slices.Contains(got, "before") || !slices.Contains(got, "after") {
+		t.Errorf("documents %q, error %v", got, err)
+	}
 }
 
 // Under writes and reads of two servers an organization goes from one database to the next: what was acknowledged is seen by

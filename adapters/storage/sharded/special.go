@@ -49,6 +49,7 @@ func (r *reader) reach(ctx context.Context, org ident.Org, p port.Partition) (*b
 			}
 			switch {
 			case again != d && tries < mostPlacings:
+				r.t.retreat(d, fresh)
 				continue
 			case again != d, !fresh && again != r.t.s.home && !r.t.writes: // the snapshot may be from before the move
 				return nil, moving()
@@ -93,6 +94,7 @@ func (w *writer) hold(ctx context.Context, org ident.Org, p port.Partition) (*bu
 		if err != nil {
 			return nil, err
 		}
+		fresh := w.t.open(d) == nil
 		m, err := w.at(ctx, d)
 		if err != nil || w.t.held[org] == d || w.t.placed[org] == d {
 			return m, err
@@ -110,6 +112,7 @@ func (w *writer) hold(ctx context.Context, org ident.Org, p port.Partition) (*bu
 			case err != nil:
 				return nil, err
 			case again != d && tries < mostPlacings:
+				w.t.retreat(d, fresh)
 				continue
 			case again != d || there:
 				return nil, moving()

@@ -295,17 +295,18 @@ func (p *places[K, V]) forget(k K) {
 	delete(p.m, k)
 }
 
-// replaced places an organization again, which is not where it was, or not known there.
-func (s *Store) replaced(ctx context.Context, org ident.Org) (*database, error) {
-	s.known.forget(org)
-	return s.placed(ctx, org)
-}
-
-// placed is the database of an organization. One that is not there is the home's.
+// placed is the database of an organization, as far as this process knows. One that is not there is the home's.
 func (s *Store) placed(ctx context.Context, org ident.Org) (*database, error) {
 	if d, ok := s.known.get(org); ok {
 		return d, nil
 	}
+	return s.replaced(ctx, org)
+}
+
+// replaced places an organization anew, which is not where it was, or not known there. It takes nobody's word for it:
+// who looked before a move may put down what they saw after it.
+func (s *Store) replaced(ctx context.Context, org ident.Org) (*database, error) {
+	s.known.forget(org)
 	var name string
 	exists := false
 	err := s.aside(ctx, func(r *bunsql.Reader) (err error) {

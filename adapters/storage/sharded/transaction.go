@@ -243,6 +243,14 @@ func (t *transaction) remove(b *branch) {
 	t.branches = slices.DeleteFunc(t.branches, func(o *branch) bool { return o == b })
 }
 
+// retreat ends the branch in a database that an organization has left, where it was begun for nothing else: who holds
+// one database and waits for the next may wait for somebody who goes the other way.
+func (t *transaction) retreat(d *database, fresh bool) {
+	if b := t.open(d); fresh && b != nil {
+		t.remove(b)
+	}
+}
+
 // owner is the organization of what is looked for, in the branches, where it was found before, then in all databases.
 // "" where none has it, unless one does not answer.
 func (t *transaction) owner(ctx context.Context, what bunsql.Sought, key any) (org ident.Org, err error) {
