@@ -452,20 +452,10 @@ func attachment(ctx context.Context, r reader, p port.Partition, file string) (p
 
 // GetStoreFile reads what is known of a file of a vector store.
 func (s *Service) GetStoreFile(ctx context.Context, in StoreFileRef) (StoreFile, error) {
-	p := port.Documents(ident.From(ctx).Org, in.Store)
-	var a port.Attachment
-	var docs []port.DocumentHead
 	if err := s.exists(ctx, in.Store); err != nil {
 		return StoreFile{}, err
 	}
-	err := s.store.View(ctx, func(r reader) (err error) {
-		a, err = attachment(ctx, r, p, in.File)
-		return err
-	})
-	if err != nil {
-		return StoreFile{}, err
-	}
-	e, err := ends{}.of(ctx, s, in.Store, a)
+	a, e, err := s.standing(ctx, in.Store, in.File)
 	if err != nil {
 		return StoreFile{}, err
 	}
@@ -473,8 +463,9 @@ func (s *Service) GetStoreFile(ctx context.Context, in StoreFileRef) (StoreFile,
 		return open(in.Store, a, e), nil
 	}
 	// Only now: a write that has ended since it was asked for has left them.
+	var docs []port.DocumentHead
 	err = s.store.View(ctx, func(r reader) (err error) {
-		docs, err = read(ctx, r, p, in.File, port.PartMetadata|port.PartSize)
+		docs, err = read(ctx, r, port.Documents(ident.From(ctx).Org, in.Store), in.File, port.PartMetadata|port.PartSize)
 		return err
 	})
 	if err != nil {
@@ -689,19 +680,24 @@ func (s *Service) RemoveStoreFile(ctx context.Context, in StoreFileRef) (Deleted
 }
 
 // settled refuses to touch a file that is being written: its write would bring it back.
-func (s *Service) settled(ctx context.Context, store, id string) (a port.Attachment, err error) {
-	err = s.store.View(ctx, func(r reader) (err error) {
-		a, err = attachment(ctx, r, port.Documents(ident.From(ctx).Org, store), id)
-		return err
-	})
-	if err != nil {
-		return a, err
-	}
-	e, err := (ends{}).of(ctx, s, store, a)
+func (s *Service) settled(ctx context.Context, store, id string) (port.Attachment, error) {
+	a, e, err := s.standing(ctx, store, id)
 	if err == nil && e.status == inProgress {
 		err = stillWritten(id)
 	}
 	return a, err
+}
+
+// standing reads how far the write of a file that is attached to a namespace is.
+func (s *Service) standing(ctx context.Context, store, id string) (a port.Attachment, e end, err error) {
+	err = s.store.View(ctx, func(r reader) (err error) {
+		a, err = attachment(ctx, r, port.Documents(ident.From(ctx).Org, store), id)
+		return err
+	})
+	if err == nil {
+		e, err = (ends{}).of(ctx, s, store, a)
+	}
+	return a, e, err
 }
 
 // detach removes the documents of a file from a namespace, and what is known of its attachment.
