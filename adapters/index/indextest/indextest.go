@@ -57,7 +57,7 @@ func Run(t *testing.T, open func(t testing.TB) port.Index, opts Options) {
 		{"Claims", s.claims}, {"Recall", s.recall}, {"RecallUnderFilter", s.recallFiltered},
 		{"FilterBeforeTopK", s.filters}, {"TimeBounds", s.times},
 		{"Isolation", s.isolation}, {"ApplyIsIdempotent", s.idempotent}, {"ReplaceAndDelete", s.replace}, {"Ties", s.ties},
-		{"Explain", s.explain}, {"Spans", s.spans}, {"Languages", s.languages},
+		{"Explain", s.explain}, {"Spans", s.spans}, {"Languages", s.languages}, {"WordsGivenAgain", s.emphasis},
 		{"Drop", s.drop}, {"Cancelled", s.cancelled}, {"BadInput", s.badInput},
 		{"SearchIsAtomic", s.atomic}, {"Reopen", s.reopen}, {"Model", s.model},
 	} {
@@ -450,6 +450,28 @@ func (s *suite) ties(t *testing.T) {
 						h.Chunk, want, i%3)
 				}
 			}
+		}
+	}
+}
+
+// emphasis: a word that stands twice in a question counts more than one that is as rare.
+func (s *suite) emphasis(t *testing.T) {
+	x, p := s.open(t), s.partition()
+	if !slices.Contains(x.Retrievers(), port.Keyword) {
+		t.Skip("no keyword retriever")
+	}
+	e := newSource(31).entries(12)
+	c := make([]port.IndexChange, len(e))
+	for i := range e {
+		e[i].Text, e[i].Chunk = fmt.Sprintf("reed water bird%d", i), 0
+		c[i] = port.IndexChange{Document: fmt.Sprintf("d%02d", i), Entries: e[i : i+1]}
+	}
+	c[3].Entries[0].Text, c[4].Entries[0].Text = "reed water heron", "reed water egret"
+	must(t, x.Apply(t.Context(), p, port.Batch{Upto: 1, Changes: c}))
+	for text, want := range map[string]string{"heron egret heron": "d03", "egret heron egret": "d04"} {
+		hits := ask(t, x, p, port.IndexQuery{Retriever: port.Keyword, Text: text, Limit: 10})
+		if len(hits) != 2 || hits[0].Document != want {
+			t.Errorf("%q: %v, want %s first of two", text, hits, want)
 		}
 	}
 }

@@ -26,6 +26,7 @@ const (
 // queryTerm is a distinct term of a query.
 type queryTerm struct {
 	word    string
+	weight  float64  // how often it stands in the query; less for a form that is guessed
 	surface []string // the forms in which the user wrote it
 }
 
@@ -34,7 +35,7 @@ func (x *Index) analyzeQuery(q port.Wording) []queryTerm {
 	words := x.analyzer.Query(q, x.cfg.StopWords)
 	terms := make([]queryTerm, len(words))
 	for i, w := range words {
-		terms[i] = queryTerm{word: encodeTerm([]byte(w.Term)), surface: w.Surface}
+		terms[i] = queryTerm{encodeTerm([]byte(w.Term)), float64(w.Weight), w.Surface}
 	}
 	return terms
 }
@@ -160,7 +161,7 @@ func (x *Index) merge(terms []queryTerm, lists []client.SearchResponse, q port.I
 		weight := togetherWeight
 		if i < len(terms) {
 			df := float64(max(1, l.EstimatedTotalHits))
-			weight = math.Log(1 + n/df)
+			weight = terms[i].weight * math.Log(1+n/df)
 		}
 		for _, raw := range l.Hits {
 			var h hit
@@ -220,7 +221,7 @@ func bm25(terms []queryTerm, lists []client.SearchResponse, n float64, words []s
 		}
 		df := float64(max(1, lists[i].EstimatedTotalHits))
 		idf := math.Log(1 + max(0, n-df+.5)/(df+.5))
-		sum += idf * tf * (k1 + 1) / (tf + k1*(1-b+b*float64(len(words))/max(1, mean)))
+		sum += t.weight * idf * tf * (k1 + 1) / (tf + k1*(1-b+b*float64(len(words))/max(1, mean)))
 	}
 	return sum
 }
