@@ -288,6 +288,60 @@ func benchSearch(b *testing.B, n int) {
 	b.Logf("dropped in %s", time.Since(start).Round(time.Millisecond))
 }
 
+// BenchmarkQuestions asks the questions of the evaluation sets of a partition of MNEME_BENCH_CHUNKS chunks, else 10000,
+// which have words alone, and one of stop words. It reports the median and the slowest hundredth, and what the server was
+// at work for each question, on average.
+func BenchmarkQuestions(b *testing.B) {
+	n := 10_000
+	if size := os.Getenv("MNEME_BENCH_CHUNKS"); size != "" {
+		if _, err := fmt.Sscan(size, &n); err != nil {
+			b.Fatal(err)
+		}
+	}
+	dsn, g, p := server.Database(b), newGenerator(b), at(1)
+	x := open(b, dsn, nil)
+	began := time.Now()
+	for seq := range uint64(n / 500) {
+		batch := g.batch(seq, 125, 4)
+		for i := range batch.Changes {
+			for j := range batch.Changes[i].Entries {
+				e := &batch.Changes[i].Entries[j]
+				e.Vector, e.SparseTerms, e.SparseWeights, e.Facets = nil, nil, nil, nil
+			}
+		}
+		if err := x.Apply(b.Context(), p, batch); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.Logf("%d chunks: %.0f chunks/s, postings of %d bytes a chunk", n, float64(n)/time.Since(began).Seconds(),
+		one(b, dsn, "SELECT pg_total_relation_size('index_posting')")/int64(n))
+	for name, questions := range map[string][]string{"questions": g.questions, "stop words": {"what is the of and a"}} {
+		for _, limit := range []int{10, 100, 1000} {
+			b.Run(fmt.Sprintf("%s/%d", name, limit), func(b *testing.B) {
+				working := func() int64 { // milliseconds
+					time.Sleep(1500 * time.Millisecond) // sessions tell it once a second
+					return one(b, dsn, "SELECT active_time::bigint FROM pg_stat_database WHERE datname = current_database()")
+				}
+				before := working()
+				b.ResetTimer()
+				var took []time.Duration
+				for i := 0; b.Loop(); i++ {
+					q := port.IndexQuery{Retriever: port.Keyword, Text: questions[i%len(questions)], Limit: limit}
+					began := time.Now()
+					if _, err := x.Search(b.Context(), p, q); err != nil {
+						b.Fatal(err)
+					}
+					took = append(took, time.Since(began))
+				}
+				slices.Sort(took)
+				b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
+				b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
+				b.ReportMetric(float64(working()-before)/float64(len(took)), "server-ms")
+			})
+		}
+	}
+}
+
 // BenchmarkApply writes batches of so many chunks, and reports chunks a second.
 func BenchmarkApply(b *testing.B) {
 	g := newGenerator(b)
