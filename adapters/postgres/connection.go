@@ -89,6 +89,15 @@ func (c Connection) Configure(config *pgx.ConnConfig, name string) {
 	}
 }
 
+// Located adds to an error of a start where the address came from, when no setting gave it: an operator who
+// forgot dsn would look for it in vain.
+func (c Connection) Located(err error) error {
+	if err == nil || c.DSN != "" {
+		return err
+	}
+	return fmt.Errorf("%w (dsn is not set, so the PG* environment variables or their defaults say where the database is)", err)
+}
+
 // Limit is the statement that bounds those after it in a transaction. Settings go
 // with each transaction: a pooler hands connections on between them.
 func (c Connection) Limit() string {

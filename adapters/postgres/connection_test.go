@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -35,6 +36,22 @@ func TestValidate(t *testing.T) {
 				t.Errorf("Validate: %v, want a problem of %q", err, c.path)
 			}
 		})
+	}
+}
+
+// An error says that nothing in the configuration named the database, and stays what it is.
+func TestLocated(t *testing.T) {
+	c := postgres.DefaultConnection()
+	refused := errors.New("connection refused")
+	if err := c.Located(refused); !errors.Is(err, refused) || !strings.Contains(err.Error(), "dsn is not set") {
+		t.Errorf("without dsn: %v", err)
+	}
+	if err := c.Located(nil); err != nil {
+		t.Errorf("without an error: %v", err)
+	}
+	c.DSN = "postgres://u@h/d"
+	if err := c.Located(refused); err != refused {
+		t.Errorf("with dsn: %v", err)
 	}
 }
 

@@ -105,7 +105,7 @@ func Open(ctx context.Context, c Config, o Options) (_ *Index, err error) {
 		}
 	}()
 	if err := x.prepare(ctx); err != nil {
-		return nil, x.fault("open", err)
+		return nil, c.Located(x.fault("open", err))
 	}
 	if !o.Shared {
 		x.startBackground()

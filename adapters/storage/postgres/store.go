@@ -85,7 +85,7 @@ func Open(ctx context.Context, c Config, o Options) (_ *Store, err error) {
 		err = s.current(ctx)
 	}
 	if err != nil {
-		return nil, err
+		return nil, c.Located(err)
 	}
 	if !o.Shared {
 		s.purge = bunsql.NewPurger(s, s.log,
