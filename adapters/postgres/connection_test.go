@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +21,9 @@ func TestValidate(t *testing.T) {
 		{"the default", func(*postgres.Connection) {}, ""},
 		{"the fewest connections", func(c *postgres.Connection) { c.MaxConnections = 2 }, ""},
 		{"one connection", func(c *postgres.Connection) { c.MaxConnections = 1 }, "max_connections"},
+		{"the most connections", func(c *postgres.Connection) { c.MaxConnections = 1000 }, ""},
+		{"the shortest idle time", func(c *postgres.Connection) { c.IdleTime = time.Second }, ""},
+		{"the longest idle time", func(c *postgres.Connection) { c.IdleTime = 24 * time.Hour }, ""},
 		{"too many connections", func(c *postgres.Connection) { c.MaxConnections = 1001 }, "max_connections"},
 		{"no idle time", func(c *postgres.Connection) { c.IdleTime = 0 }, "idle_time"},
 		{"a lifetime of days", func(c *postgres.Connection) { c.Lifetime = 25 * time.Hour }, "lifetime"},
@@ -80,6 +84,30 @@ func TestConfigure(t *testing.T) {
 		if config.ConnectTimeout != connection.ConnectTimeout {
 			t.Errorf("%s: connects within %v", c.dsn, config.ConnectTimeout)
 		}
+	}
+}
+
+// Of a pool that is not said, each processor has eight connections, and a small machine sixteen.
+func TestPoolSize(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	c := postgres.DefaultConnection()
+	for processors, want := range map[int]int{1: 16, 3: 24} {
+		runtime.GOMAXPROCS(processors)
+		if got := c.PoolSize(); got != want {
+			t.Errorf("%d connections for %d processors, want %d", got, processors, want)
+		}
+	}
+	c.MaxConnections = 5
+	if got := c.PoolSize(); got != 5 {
+		t.Errorf("%d connections, want the 5 that are set", got)
+	}
+}
+
+func TestLimit(t *testing.T) {
+	c := postgres.DefaultConnection()
+	c.StatementTimeout = 1500 * time.Millisecond
+	if got := c.Limit(); got != "SET LOCAL statement_timeout = 1500" {
+		t.Errorf("the limit is %q", got)
 	}
 }
 

@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -53,6 +54,11 @@ func TestSchemaIsMeasuredAndDropped(t *testing.T) {
 	}
 	if before.WAL <= 0 {
 		t.Error("a primary says how much it has written ahead")
+	}
+	if _, err := os.Stat("/proc/self/stat"); err == nil {
+		if name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", before.PID)); strings.TrimSpace(string(name)) != "postgres" {
+			t.Errorf("process %d is called %q, %v", before.PID, name, err)
+		}
 	}
 	if other, err := connection(dsn, "other").Usage(t.Context()); err != nil || other.Place == before.Place ||
 		other.PID != before.PID {
