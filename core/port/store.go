@@ -40,8 +40,9 @@ type StorePart struct {
 // Mover is an optional ability of a Store that consists of several databases: organizations go from one to
 // another while they are served.
 type Mover interface {
-	// MoveOrganization moves what an organization has to the database called to. Until its rows are there, all of its writes are
-	// Unavailable with RetryAfter; it can be read at every moment. progress is told what is done. Where it fails or
+	// MoveOrganization moves what an organization has to the database called to. Most of it is copied while the organization
+	// is written; until the rest is there, all of its writes are
+	// Unavailable with RetryAfter. It can be read at every moment. progress is told what is done. Where it fails or
 	// is stopped before the organization is in the other database, everything is as before. Where the process dies, writes stay
 	// Unavailable until the move is called again with the same database, or, as long as it is not there yet, with the
 	// one that it is in, which takes the move back.
@@ -53,6 +54,7 @@ type Mover interface {
 // The steps of a move.
 const (
 	MoveBegun   = "begun"   // nobody else moves the organization
+	MoveDrafted = "drafted" // most of its rows are in the other database
 	MoveFenced  = "fenced"  // its writes are refused
 	MoveCopied  = "copied"  // all its rows are in the other database
 	MoveChecked = "checked" // and are the same there

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/mnemehq/mneme/adapters/storage/postgres"
+	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/registry"
@@ -179,6 +180,66 @@ func BenchmarkWriters(b *testing.B) {
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "commits/s")
 			b.ReportMetric(float64(runs.Load())/float64(b.N), "runs/commit")
 			b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
+		})
+	}
+}
+
+// BenchmarkMove moves an organization from one database to the other and back while somebody writes to it: ms-paused is
+// how long those writes are refused.
+func BenchmarkMove(b *testing.B) {
+	for _, documents := range []int{3_000, 30_000} {
+		b.Run(fmt.Sprintf("documents=%d", documents), func(b *testing.B) {
+			ctx := b.Context()
+			s := openAll(b, spread(b, "home"))
+			defer func() { _ = s.Close() }()
+			p := create(b, s, "moved")
+			put := func(from, n int) error {
+				var all []port.DocumentWrite
+				for i := range n {
+					all = append(all, sample(fmt.Sprintf("doc-%06d", from+i)))
+				}
+				return s.UpdateDocuments(ctx, func(w port.DocumentWriter) error {
+					_, err := w.PutDocuments(ctx, p, time.Now(), all)
+					return err
+				})
+			}
+			for i := 0; i < documents; i += 500 {
+				if err := put(i, 500); err != nil {
+					b.Fatal(err)
+				}
+			}
+			stop, ended := make(chan struct{}), make(chan error, 1)
+			go func() {
+				for i := 0; ; i++ {
+					select {
+					case <-stop:
+						ended <- nil
+						return
+					case <-time.After(time.Millisecond):
+					}
+					if err := put(i%documents, 1); err != nil && fault.CodeOf(err) != fault.Unavailable {
+						ended <- err
+						return
+					}
+				}
+			}()
+			var paused time.Duration
+			moves := 0
+			for b.Loop() {
+				for _, to := range []string{"b", "home"} {
+					done, err := s.(port.Mover).MoveOrganization(ctx, p.Org(), to, nil)
+					if err != nil {
+						b.Fatal(err)
+					}
+					paused += done.Paused
+					moves++
+				}
+			}
+			close(stop)
+			if err := <-ended; err != nil {
+				b.Fatal(err)
+			}
+			b.ReportMetric(float64(paused.Milliseconds())/float64(moves), "ms-paused/move")
 		})
 	}
 }

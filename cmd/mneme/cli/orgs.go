@@ -121,8 +121,9 @@ func (c *command) orgsMoveCommand() *cobra.Command {
 		Short: "Move an organization to another database of the installation",
 		Long: `Move everything of an organization to another of the databases that
 storage.postgres.databases names, or to home. Servers go on: the organization can be read
-at every moment, and its writes are answered with 503 and Retry-After until
-its rows are copied and compared. Other organizations notice nothing. A command that
+at every moment and is written while most of it is copied. While what changed
+meanwhile is brought and both sides are compared, its writes are answered with 503
+and Retry-After. Other organizations notice nothing. A command that
 fails or is stopped before the organization is in the other database takes everything back.
 Where it was killed, the same command goes on, and writes wait for that; as long as the
 organization is not in the other database, --to with the one that it is in takes the
@@ -158,9 +159,11 @@ move back.`,
 func moveStage(p port.MoveProgress) string {
 	switch p.Step {
 	case port.MoveBegun:
-		return "preparing"
+		return "copying rows"
+	case port.MoveDrafted:
+		return "waiting for writes to end"
 	case port.MoveFenced:
-		return "copying rows; writes wait"
+		return "copying what changed; writes wait"
 	case port.MoveCopied:
 		return "comparing; writes wait"
 	case port.MoveChecked, port.MoveSwapped:
