@@ -213,7 +213,12 @@ func (m *move) bring(ctx context.Context) ([]port.MovedTable, error) {
 		return nil, err
 	}
 	// A run before this one may have refused writes already, which would wait for all of the copy.
-	err := m.update(ctx, m.from, func(w *bunsql.Writer) error { return w.Stand(ctx, org, bunsql.Settled, number) })
+	err := m.update(ctx, m.from, func(w *bunsql.Writer) error {
+		if standing, _, err := w.Standing(ctx, org, port.Partition{}); err != nil || standing == bunsql.Settled {
+			return err
+		}
+		return w.Stand(ctx, org, bunsql.Settled, number)
+	})
 	if err == nil {
 		err = m.remove(ctx, m.to) // what a run before this one has left
 	}
