@@ -35,6 +35,7 @@ type Parted interface {
 type StorePart struct {
 	Name string
 	Ping func(ctx context.Context) error // that it can read and write
+	Pool func() (p Pool, ok bool)        // false: it has none, or was not reached yet
 }
 
 // Mover is an optional ability of a Store that consists of several databases: organizations go from one to
@@ -156,6 +157,9 @@ type Organization struct {
 	Suspended bool
 	Deleting  time.Time // not zero: its deletion has begun (OrganizationWriter.BeginDeletion)
 	CreatedAt time.Time
+	// Database is where a new one is placed by PutOrganization, of a store that consists of several databases; "": where
+	// that store places it. Readers leave it empty: Placements has it.
+	Database string
 }
 
 // OrganizationReader reads organizations.
@@ -166,12 +170,15 @@ type OrganizationReader interface {
 	OrganizationByName(ctx context.Context, name string) (Organization, error)
 	// Organizations lists all by name.
 	Organizations(ctx context.Context) ([]Organization, error)
+	// Placements names the databases that organizations are in; nil where a store is one database.
+	Placements(ctx context.Context, of []Organization) (map[ident.Org]string, error)
 }
 
 // OrganizationWriter changes organizations.
 type OrganizationWriter interface {
 	// PutOrganization inserts or replaces by id; fault Conflict when another has the
-	// name. Deleting is not its business: it keeps what is stored.
+	// name. Deleting is not its business: it keeps what is stored. Fault InvalidRequest for a new one whose Database is
+	// none of the store's.
 	PutOrganization(ctx context.Context, o Organization) error
 	// BeginDeletion marks an organization, and suspends it. From then on nobody makes a
 	// partition, a key or an integration in it: fault NotFound. Beginning again keeps

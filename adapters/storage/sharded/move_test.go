@@ -85,8 +85,9 @@ func (w *wanderer) wander() {
 
 // settled are the tests whose organizations stay: those that read places of events and deliveries in a database,
 // which a move gives anew, in one transaction and use them in the next, or want those of several organizations in one order; that
-// of watermarks, which are not moved; and that of clients of OAuth, which only the grants in the home keep.
-var settled = []string{"Events", "EventTrim", "EventErasure", "DeliveryLanes", "Watermarks", "OAuthPurge"}
+// of watermarks, which are not moved; that of clients of OAuth, which only the grants in the home keep; and that of placements.
+var settled = []string{"Events", "EventTrim", "EventErasure", "DeliveryLanes", "Watermarks", "OAuthPurge",
+	"Placements"}
 
 // The store is the same where organizations are moved again and again.
 func TestContractOfMovedOrganizations(t *testing.T) {
@@ -619,7 +620,8 @@ func TestMoveBringsWhatChanged(t *testing.T) {
 	}
 	create(memories)
 	put(memories, nil, "m1", "m2", "m3")
-	link(port.ContextLink{ID: "m1", Context: "m2", Own: []float32{1, 2}}, port.ContextLink{ID: "m2", Context: "m3", Own: []float32{3, 4}})
+	link(port.ContextLink{ID: "m1", Context: "m2", Own: []float32{1, 2}},
+		port.ContextLink{ID: "m2", Context: "m3", Own: []float32{3, 4}})
 	record(1)
 	for _, name := range []string{"once", "twice"} {
 		create(named(name).Shadow())
