@@ -27,8 +27,8 @@ import (
 
 // Two servers over three database servers: one organization is moved from database to database under load, by a command
 // that is killed at random moments, as are a server and a database server meanwhile, all by SIGKILL; then the move is
-// called again until it ends. Nothing acknowledged is lost or there twice, and nothing is another's. Whatever becomes of the move, the organization
-// is read and the other one is read and written, except while one of its databases is away.
+// called again until it ends. Nothing acknowledged is lost or there twice, and nothing is another's. Whatever becomes of
+// the move, the organization is read and the other one is read and written, except while one of its databases is away.
 func TestDatabases(t *testing.T) {
 	if os.Getenv("MNEME_TEST_POSTGRES_DSN") != "" {
 		t.Skip("the PostgreSQL of MNEME_TEST_POSTGRES_DSN is not the tests' to kill")
@@ -100,8 +100,8 @@ func TestDatabases(t *testing.T) {
 	}
 	s.lies("default", at)
 	s.lies("rival", "c")
-	t.Logf("FIGURES: %d documents acknowledged to the organization that moves, %d to the other; %d reads; %d answers of 503 with "+
-		"Retry-After", len(moving.acked()), len(other.acked()), moving.reads.Load()+other.reads.Load(), s.refused.Load())
+	t.Logf("FIGURES: %d documents acknowledged to the organization that moves, %d to the other; %d reads; %d answers of 503 "+
+		"with Retry-After", len(moving.acked()), len(other.acked()), moving.reads.Load()+other.reads.Load(), s.refused.Load())
 }
 
 // spread is a fleet over several databases.
