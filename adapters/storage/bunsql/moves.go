@@ -214,7 +214,7 @@ var MovedTables = []MovedTable{
 	{Name: "memory_contexts", key: "id", Early: true},
 	{Name: "memory_records", key: "source, external_id", Early: true},
 	{Name: "memory_receipts", key: "source, external_id, version", Early: true},
-	{Name: "erasure_acks", key: "replica"},
+	{Name: "erasure_acks", key: "replica", Early: true},
 	{Name: "replays", key: "integration, idempotency_key", where: byOrg},
 	{Name: "grants", key: "id", where: byOrg},
 	{Name: "oauth_grants", key: "id", where: byOrg},

@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -187,13 +188,13 @@ func BenchmarkWriters(b *testing.B) {
 // BenchmarkMove moves an organization from one database to the other and back while somebody writes to it: ms-paused is
 // how long those writes are refused.
 func BenchmarkMove(b *testing.B) {
-	for _, documents := range []int{3_000, 30_000} {
-		b.Run(fmt.Sprintf("documents=%d", documents), func(b *testing.B) {
+	for _, of := range []struct{ documents, endUsers int }{{3_000, 0}, {30_000, 0}, {3_000, 1_000}} {
+		b.Run(fmt.Sprintf("documents=%d/endusers=%d", of.documents, of.endUsers), func(b *testing.B) {
 			ctx := b.Context()
 			s := openAll(b, spread(b, "home"))
 			defer func() { _ = s.Close() }()
 			p := create(b, s, "moved")
-			put := func(from, n int) error {
+			put := func(p port.Partition, from, n int) error {
 				var all []port.DocumentWrite
 				for i := range n {
 					all = append(all, sample(fmt.Sprintf("doc-%06d", from+i)))
@@ -203,8 +204,23 @@ func BenchmarkMove(b *testing.B) {
 					return err
 				})
 			}
-			for i := 0; i < documents; i += 500 {
-				if err := put(i, 500); err != nil {
+			for i := 0; i < of.documents; i += 500 {
+				if err := put(p, i, 500); err != nil {
+					b.Fatal(err)
+				}
+			}
+			if err := s.Update(ctx, func(w port.Writer) error {
+				return w.PutIntegration(ctx, port.Integration{ID: "int_1", Org: p.Org(), Name: "app"})
+			}); err != nil {
+				b.Fatal(err)
+			}
+			for i := range of.endUsers {
+				user := port.Memories(p.Org(), "int_1", fmt.Sprintf("user-%04d", i))
+				err := s.Update(ctx, func(w port.Writer) error {
+					_, err := w.CreatePartition(ctx, user, port.PartitionRow{Dimensions: benchDim, CreatedAt: time.Now()})
+					return err
+				})
+				if err := errors.Join(err, put(user, 0, 5)); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -217,7 +233,7 @@ func BenchmarkMove(b *testing.B) {
 						return
 					case <-time.After(time.Millisecond):
 					}
-					if err := put(i%documents, 1); err != nil && fault.CodeOf(err) != fault.Unavailable {
+					if err := put(p, i%of.documents, 1); err != nil && fault.CodeOf(err) != fault.Unavailable {
 						ended <- err
 						return
 					}

@@ -327,12 +327,9 @@ func (m *move) follow(ctx context.Context, fenced bool, all sums) (written int64
 				})
 			}
 		default:
-			for _, generation := range generations {
-				n, e := m.mend(ctx, t, generation, fenced, all)
-				if written, err = written+n, e; err != nil {
-					break
-				}
-			}
+			var n int64
+			n, err = m.mendAll(ctx, t, generations, fenced, all)
+			written += n
 		}
 		if err != nil {
 			return written, err
@@ -349,16 +346,15 @@ func (m *move) walk(ctx context.Context, t bunsql.MovedTable, generation int64,
 			return err
 		}
 		var here, there bunsql.MovePage
-		group, within := errgroup.WithContext(ctx)
-		for d, p := range map[*database]*bunsql.MovePage{m.from: &here, m.to: &there} {
-			group.Go(func() error {
-				return m.view(within, d, func(r *bunsql.Reader) (err error) {
-					*p, err = r.MovePage(within, t, m.row.Org, generation, after)
-					return err
-				})
-			})
-		}
-		if err := group.Wait(); err != nil {
+		if err := m.both(ctx, func(ctx context.Context, d *database, r *bunsql.Reader) error {
+			page, err := r.MovePage(ctx, t, m.row.Org, generation, after)
+			if d == m.from {
+				here = page
+			} else {
+				there = page
+			}
+			return err
+		}); err != nil {
 			return err
 		}
 		bunsql.Align(&here, &there)
@@ -370,6 +366,71 @@ func (m *move) walk(ctx context.Context, t bunsql.MovedTable, generation int64,
 			after = here.Next
 		}
 	}
+}
+
+// Of so many generations, or bytes, first pages are read together: most end users have little.
+const (
+	together      = 200
+	togetherBytes = 4 << 20
+)
+
+// mendAll is mend of generations. Those that have one page, the same in both databases, cost no transaction each.
+func (m *move) mendAll(ctx context.Context, t bunsql.MovedTable, generations []int64, fenced bool, all sums) (written int64,
+	err error) {
+	for len(generations) > 0 {
+		if err := m.renew(ctx); err != nil {
+			return written, err
+		}
+		var here, there []bunsql.MovePage
+		if err := m.both(ctx, func(ctx context.Context, d *database, r *bunsql.Reader) error {
+			var pages []bunsql.MovePage
+			for size := 0; size < togetherBytes && len(pages) < min(together, len(generations)); {
+				page, err := r.MovePage(ctx, t, m.row.Org, generations[len(pages)], nil)
+				if err != nil {
+					return err
+				}
+				pages, size = append(pages, page), size+page.Bytes
+			}
+			if d == m.from {
+				here = pages
+			} else {
+				there = pages
+			}
+			return nil
+		}); err != nil {
+			return written, err
+		}
+		n := min(len(here), len(there))
+		for i, generation := range generations[:n] {
+			put, drop, err := bunsql.Differing(here[i], there[i])
+			if err != nil {
+				return written, err
+			}
+			if here[i].Next != nil || there[i].Next != nil || len(put.Rows)+len(drop.Rows) > 0 {
+				n, err := m.mend(ctx, t, generation, fenced, all)
+				if written += n; err != nil {
+					return written, err
+				}
+			} else if fenced {
+				if err := all.add(here[i]); err != nil {
+					return written, err
+				}
+			}
+		}
+		generations = generations[n:]
+	}
+	return written, nil
+}
+
+// both reads from both databases at once.
+func (m *move) both(ctx context.Context, read func(context.Context, *database, *bunsql.Reader) error) error {
+	group, within := errgroup.WithContext(ctx)
+	for _, d := range []*database{m.from, m.to} {
+		group.Go(func() error {
+			return m.view(within, d, func(r *bunsql.Reader) error { return read(within, d, r) })
+		})
+	}
+	return group.Wait()
 }
 
 // mend is follow of one table, or of what a generation has there.
@@ -389,11 +450,14 @@ func (m *move) mend(ctx context.Context, t bunsql.MovedTable, generation int64, 
 			}
 			return false, err
 		}
-		if tries++; tries > comparisons { // sweeps remove what has expired, but for that nothing changes
+		written += int64(n)
+		if err := m.replace(ctx, generation, put, drop, fenced); err != nil || !fenced {
+			return false, err
+		}
+		if tries++; tries == comparisons { // sweeps remove what has expired, but for that nothing changes
 			return false, m.differs(t.Name)
 		}
-		written += int64(n)
-		return fenced, m.replace(ctx, generation, put, drop, fenced)
+		return true, nil
 	})
 	return written, err
 }
@@ -492,40 +556,27 @@ func (m *move) copied(p bunsql.MovePage) {
 
 // pages reads what the organization has in a database of the tables that are not copied early.
 func (m *move) pages(ctx context.Context, d *database, visit func(bunsql.MovePage) error) error {
-	var generations []int64
-	if err := m.view(ctx, d, func(r *bunsql.Reader) (err error) {
-		generations, err = r.MovedGenerations(ctx, m.row.Org)
-		return err
-	}); err != nil {
-		return err
-	}
 	for _, t := range bunsql.MovedTables {
-		if t.Early || t.GoesAlong() {
+		if t.Early {
 			continue
 		}
-		of := []int64{0}
-		if t.PerGeneration() {
-			of = generations
-		}
-		for _, generation := range of {
-			for page := (bunsql.MovePage{}); ; {
-				if err := m.renew(ctx); err != nil {
-					return err
-				}
-				// No snapshot is kept between pages: nothing changes but what sweeps remove.
-				err := m.view(ctx, d, func(r *bunsql.Reader) (err error) {
-					page, err = r.MovePage(ctx, t, m.row.Org, generation, page.Next)
-					return err
-				})
-				if err == nil && len(page.Rows) > 0 {
-					err = visit(page)
-				}
-				if err != nil {
-					return err
-				}
-				if page.Next == nil {
-					break
-				}
+		for page := (bunsql.MovePage{}); ; {
+			if err := m.renew(ctx); err != nil {
+				return err
+			}
+			// No snapshot is kept between pages: nothing changes but what sweeps remove.
+			err := m.view(ctx, d, func(r *bunsql.Reader) (err error) {
+				page, err = r.MovePage(ctx, t, m.row.Org, 0, page.Next)
+				return err
+			})
+			if err == nil && len(page.Rows) > 0 {
+				err = visit(page)
+			}
+			if err != nil {
+				return err
+			}
+			if page.Next == nil {
+				break
 			}
 		}
 	}

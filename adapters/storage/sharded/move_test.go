@@ -618,6 +618,14 @@ func TestMoveBringsWhatChanged(t *testing.T) {
 		create(named(name))
 		put(named(name), nil, "1", "2")
 	}
+	var many []string // tombstones, more than some pages
+	for i := range 6000 {
+		many = append(many, fmt.Sprintf("many-%05d", i))
+	}
+	create(named("many"))
+	put(named("many"), nil, "1")
+	put(named("many"), nil, many...)
+	remove(named("many"), many...)
 	create(memories)
 	put(memories, nil, "m1", "m2", "m3")
 	link(port.ContextLink{ID: "m1", Context: "m2", Own: []float32{1, 2}},
@@ -630,6 +638,7 @@ func TestMoveBringsWhatChanged(t *testing.T) {
 	swap("twice")
 
 	changes := func() {
+		put(named("many"), nil, many[:3000]...)
 		put(p, nil, "doc-new")
 		put(p, func(d *port.DocumentWrite) { d.Vectors.Dense.Data = []float32{7, 8} }, "doc-00003")
 		put(p, func(d *port.DocumentWrite) {
