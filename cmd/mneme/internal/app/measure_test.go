@@ -140,7 +140,8 @@ func TestAServerMeasuresItself(t *testing.T) {
 	if got["mneme_data_bytes"] < float64(database.Size()) || got["mneme_data_free_bytes"] <= 0 {
 		t.Errorf("the folder has %v bytes, the disk %v free", got["mneme_data_bytes"], got["mneme_data_free_bytes"])
 	}
-	most, used := got[`mneme_pool_connections_max{database="",pool="store"}`], got[`mneme_pool_connections{database="",pool="store"}`]
+	most := got[`mneme_pool_connections_max{database="",pool="store"}`]
+	used := got[`mneme_pool_connections{database="",pool="store"}`]
 	if most < 8 || used > most {
 		t.Errorf("of %v connections %v are in use", most, used)
 	}
