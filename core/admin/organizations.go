@@ -17,6 +17,7 @@ type Organization struct {
 	Suspended  bool       `json:"suspended" doc:"true: all its keys answer 403"`
 	DeletingAt *time.Time `json:"deleting_at" doc:"when its deletion began; null: it did not"`
 	CreatedAt  time.Time  `json:"created_at"`
+	Database   string     `json:"database,omitempty" doc:"of several databases the one that it lies in"`
 }
 
 func showOrganization(o port.Organization) Organization {
@@ -26,6 +27,7 @@ func showOrganization(o port.Organization) Organization {
 		Suspended:  o.Suspended,
 		DeletingAt: moment(o.Deleting),
 		CreatedAt:  o.CreatedAt.UTC(),
+		Database:   o.Database,
 	}
 }
 
@@ -36,7 +38,8 @@ type OrganizationRef struct {
 
 // CreateOrganization is the body of POST /organizations.
 type CreateOrganization struct {
-	Name string `json:"name" pattern:"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" not:"^org_" rule:"must be 1-64 characters of A-Z a-z 0-9 . _ -, starting with a letter or digit, and not with org_" doc:"its name, which does not begin with org_"`
+	Name     string `json:"name" pattern:"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" not:"^org_" rule:"must be 1-64 characters of A-Z a-z 0-9 . _ -, starting with a letter or digit, and not with org_" doc:"its name, which does not begin with org_"`
+	Database string `json:"database,omitempty" maxLength:"32" doc:"of several databases the one that it is to lie in; without it the server's setting decides"`
 }
 
 // ListOrganizations are the parameters of GET /organizations.
@@ -79,7 +82,7 @@ func (s *Service) CreateOrganization(ctx context.Context, in CreateOrganization)
 	if err := operator(ctx, "make organizations"); err != nil {
 		return Organization{}, err
 	}
-	o, err := s.keys.CreateOrganization(ctx, in.Name)
+	o, err := s.keys.PlaceOrganization(ctx, in.Name, in.Database)
 	return showOrganization(o), wrap("create organization", err)
 }
 

@@ -27,7 +27,7 @@ type Figures struct {
 	Deliveries  map[webhook.Outcome]int64 // attempts to deliver events to webhooks
 	CacheHits   int64                     // queries whose encoding was kept from before
 	CacheMisses int64
-	StorePool   *port.Pool // nil: the store has none
+	StorePools  map[string]port.Pool // by database, "" where it is one; empty: the store has none
 	IndexPools  []port.Pool
 }
 
@@ -47,8 +47,16 @@ func (e *Engine) Figures() Figures {
 	}
 	f.Store, f.Counted = e.census.last()
 	f.CacheHits, f.CacheMisses = e.searcher.CacheUse()
-	if p, ok := e.ports.(port.Pooled); ok {
-		f.StorePool = new(p.Pool())
+	f.StorePools = map[string]port.Pool{}
+	switch s := e.ports.(type) {
+	case port.Pooled:
+		f.StorePools[""] = s.Pool()
+	case port.Parted:
+		for _, part := range s.Parts() {
+			if p, ok := part.Pool(); ok {
+				f.StorePools[part.Name] = p
+			}
+		}
 	}
 	for _, ix := range e.projector.Indexes() {
 		if p, ok := ix.(port.Pooled); ok {

@@ -14,15 +14,38 @@ const nameRule = "must be 1-64 characters of A-Z a-z 0-9 . _ -, starting with a 
 // CreateOrganization makes an organization. Faults: InvalidRequest for a name
 // that is no name, Conflict when it is taken.
 func (s *Service) CreateOrganization(ctx context.Context, name string) (port.Organization, error) {
+	return s.PlaceOrganization(ctx, name, "")
+}
+
+// PlaceOrganization is CreateOrganization in a database of a store that consists of several; "": where the store places it.
+// Fault InvalidRequest for one that the store does not have.
+func (s *Service) PlaceOrganization(ctx context.Context, name, database string) (port.Organization, error) {
 	if err := checkOrganizationName(name); err != nil {
 		return port.Organization{}, err
 	}
 	o := s.newOrganization(name)
 	err := s.store.Update(ctx, func(w writer) error {
+		o.Database = database
 		changes(ctx, o.ID, string(o.ID))
-		return w.PutOrganization(ctx, o)
+		if err := w.PutOrganization(ctx, o); err != nil {
+			return err
+		}
+		return placed(ctx, w, &o)
 	})
 	return o, err
+}
+
+// placed completes organizations by their Database.
+func placed(ctx context.Context, r reader, all ...*port.Organization) error {
+	of := make([]port.Organization, len(all))
+	for i, o := range all {
+		of[i] = *o
+	}
+	in, err := r.Placements(ctx, of)
+	for _, o := range all {
+		o.Database = in[o.ID]
+	}
+	return err
 }
 
 func (s *Service) newOrganization(name string) port.Organization {
@@ -63,21 +86,29 @@ func findOrganization(ctx context.Context, r reader, ref string) (port.Organizat
 	return r.OrganizationByName(ctx, ref)
 }
 
-// Organization finds one by id or name. Fault NotFound.
+// Organization finds one by id or name, with its Database. Fault NotFound.
 func (s *Service) Organization(ctx context.Context, ref string) (o port.Organization, err error) {
 	err = s.store.View(ctx, func(r reader) (err error) {
-		o, err = findOrganization(ctx, r, ref)
-		return err
+		if o, err = findOrganization(ctx, r, ref); err != nil {
+			return err
+		}
+		return placed(ctx, r, &o)
 	})
 	return o, err
 }
 
-// Organizations lists all by name.
+// Organizations lists all by name, with their Database.
 func (s *Service) Organizations(ctx context.Context) ([]port.Organization, error) {
 	var out []port.Organization
 	err := s.store.View(ctx, func(r reader) (err error) {
-		out, err = r.Organizations(ctx)
-		return err
+		if out, err = r.Organizations(ctx); err != nil {
+			return err
+		}
+		all := make([]*port.Organization, len(out))
+		for i := range out {
+			all[i] = &out[i]
+		}
+		return placed(ctx, r, all...)
 	})
 	return out, err
 }
@@ -125,7 +156,10 @@ func (s *Service) ChangeOrganization(ctx context.Context, ref string, c Organiza
 		changes(ctx, o.ID, string(o.ID))
 		assign(&o.Name, c.Name)
 		assign(&o.Suspended, c.Suspended)
-		return w.PutOrganization(ctx, o)
+		if err := w.PutOrganization(ctx, o); err != nil {
+			return err
+		}
+		return placed(ctx, w, &o)
 	})
 	s.cache.forget()
 	return o, err

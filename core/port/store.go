@@ -35,13 +35,15 @@ type Parted interface {
 type StorePart struct {
 	Name string
 	Ping func(ctx context.Context) error // that it can read and write
+	Pool func() (p Pool, ok bool)        // false: it has none, or was not reached yet
 }
 
 // Mover is an optional ability of a Store that consists of several databases: organizations go from one to
 // another while they are served.
 type Mover interface {
-	// MoveOrganization moves what an organization has to the database called to. Until its rows are there, all of its writes are
-	// Unavailable with RetryAfter; it can be read at every moment. progress is told what is done. Where it fails or
+	// MoveOrganization moves what an organization has to the database called to. Most of it is copied while the organization
+	// is written; until the rest is there, all of its writes are
+	// Unavailable with RetryAfter. It can be read at every moment. progress is told what is done. Where it fails or
 	// is stopped before the organization is in the other database, everything is as before. Where the process dies, writes stay
 	// Unavailable until the move is called again with the same database, or, as long as it is not there yet, with the
 	// one that it is in, which takes the move back.
@@ -53,6 +55,7 @@ type Mover interface {
 // The steps of a move.
 const (
 	MoveBegun   = "begun"   // nobody else moves the organization
+	MoveDrafted = "drafted" // most of its rows are in the other database
 	MoveFenced  = "fenced"  // its writes are refused
 	MoveCopied  = "copied"  // all its rows are in the other database
 	MoveChecked = "checked" // and are the same there
@@ -154,6 +157,9 @@ type Organization struct {
 	Suspended bool
 	Deleting  time.Time // not zero: its deletion has begun (OrganizationWriter.BeginDeletion)
 	CreatedAt time.Time
+	// Database is where a new one is placed by PutOrganization, of a store that consists of several databases; "": where
+	// that store places it. Readers leave it empty: Placements has it.
+	Database string
 }
 
 // OrganizationReader reads organizations.
@@ -164,12 +170,15 @@ type OrganizationReader interface {
 	OrganizationByName(ctx context.Context, name string) (Organization, error)
 	// Organizations lists all by name.
 	Organizations(ctx context.Context) ([]Organization, error)
+	// Placements names the databases that organizations are in; nil where a store is one database.
+	Placements(ctx context.Context, of []Organization) (map[ident.Org]string, error)
 }
 
 // OrganizationWriter changes organizations.
 type OrganizationWriter interface {
 	// PutOrganization inserts or replaces by id; fault Conflict when another has the
-	// name. Deleting is not its business: it keeps what is stored.
+	// name. Deleting is not its business: it keeps what is stored. Fault InvalidRequest for a new one whose Database is
+	// none of the store's.
 	PutOrganization(ctx context.Context, o Organization) error
 	// BeginDeletion marks an organization, and suspends it. From then on nobody makes a
 	// partition, a key or an integration in it: fault NotFound. Beginning again keeps

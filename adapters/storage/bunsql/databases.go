@@ -85,8 +85,30 @@ func (r *Reader) Placement(ctx context.Context, org ident.Org) (name string, err
 	return name, err
 }
 
-// Placements counts the organizations of each database but the home.
-func (r *Reader) Placements(ctx context.Context) (map[string]int64, error) {
+// Placed names the databases of the organizations that are not in the home.
+func (r *Reader) Placed(ctx context.Context) (map[ident.Org]string, error) {
+	const op = "list placements"
+	if err := r.check(ctx); err != nil {
+		return nil, err
+	}
+	rows, err := r.s.query(ctx, op, `SELECT org, name FROM placements`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	out := map[ident.Org]string{}
+	for rows.Next() {
+		var org, name string
+		if err := rows.Scan(&org, &name); err != nil {
+			return nil, r.s.d.Fault(op, err)
+		}
+		out[ident.Org(org)] = name
+	}
+	return out, r.s.d.Fault(op, rows.Err())
+}
+
+// CountPlacements counts the organizations of each database but the home.
+func (r *Reader) CountPlacements(ctx context.Context) (map[string]int64, error) {
 	const op = "count placements"
 	if err := r.check(ctx); err != nil {
 		return nil, err

@@ -1,10 +1,14 @@
 package bunsql
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"database/sql"
 	"encoding/binary"
 	"fmt"
 	"hash"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -169,7 +173,24 @@ type MovedTable struct {
 	numbered string
 	// passing is a column that says when something was used last. What is used during a move may be forgotten.
 	passing string
+	// Early says that rows are copied before writes are refused, and what changed then is brought after it.
+	Early bool
+	// stamp are the columns, separated by ", " and with the key, that tell whether a row is another than it was; "": all.
+	stamp string
+	// along are tables whose rows of the same key come and go with a row.
+	along []string
 }
+
+// GoesAlong reports that the rows come and go with those of another table. They may be others than they were all the same.
+func (t MovedTable) GoesAlong() bool {
+	return slices.ContainsFunc(MovedTables, func(o MovedTable) bool { return slices.Contains(o.along, t.Name) })
+}
+
+// Names reports that the rows are namespaces, which other rows refer to and whose names are unique.
+func (t MovedTable) Names() bool { return t.Name == "namespaces" }
+
+// Stamped reports that MovePage reads of the rows what tells whether they changed, and MovedRows all.
+func (t MovedTable) Stamped() bool { return t.stamp != "" }
 
 // PerGeneration reports that the rows are of the organization's generations.
 func (t MovedTable) PerGeneration() bool { return t.where == "" }
@@ -185,14 +206,15 @@ const (
 var MovedTables = []MovedTable{
 	{Name: "api_keys", key: "id", where: byOrg, passing: "last_used_at"},
 	{Name: "integrations", key: "id", where: byOrg},
-	{Name: "namespaces", key: "generation", where: ofOrgLive, passing: "seen_at"},
-	{Name: "documents", key: "id"},
-	{Name: "vectors", key: "id"},
-	{Name: "tombstones", key: "id"},
-	{Name: "memory_contexts", key: "id"},
-	{Name: "memory_records", key: "source, external_id"},
-	{Name: "memory_receipts", key: "source, external_id, version"},
-	{Name: "erasure_acks", key: "replica"},
+	{Name: "namespaces", key: "generation", where: ofOrgLive, passing: "seen_at", Early: true},
+	// Whatever changes a document or its vectors gives it another change number.
+	{Name: "documents", key: "id", Early: true, stamp: "id, seq", along: []string{"vectors", "memory_contexts"}},
+	{Name: "vectors", key: "id", Early: true, stamp: "id"},
+	{Name: "tombstones", key: "id", Early: true},
+	{Name: "memory_contexts", key: "id", Early: true},
+	{Name: "memory_records", key: "source, external_id", Early: true},
+	{Name: "memory_receipts", key: "source, external_id, version", Early: true},
+	{Name: "erasure_acks", key: "replica", Early: true},
 	{Name: "replays", key: "integration, idempotency_key", where: byOrg},
 	{Name: "grants", key: "id", where: byOrg},
 	{Name: "oauth_grants", key: "id", where: byOrg},
@@ -247,6 +269,7 @@ func (t MovedTable) condition(org ident.Org, generation int64) (where string, ar
 // Bounds of a page of a move.
 const (
 	movePage  = 500
+	moveKeys  = 5000 // where it has keys and stamps alone
 	moveBytes = 2 << 20
 	moveRows  = 20 // of one statement
 )
@@ -258,39 +281,96 @@ type MovePage struct {
 	Rows    [][]any
 	Bytes   int
 	Next    []any // of the last row, for the page behind it; nil: there is none
+	along   []MovePage
 }
 
-// MovePage reads a page of what an organization has in a table, from the start with after nil.
-func (r *Reader) MovePage(ctx context.Context, t MovedTable, org ident.Org, generation int64, after []any) (p MovePage,
-	err error) {
-	op := "move " + t.Name
-	if err := r.check(ctx); err != nil {
-		return p, err
+// MovePage reads a page of what an organization has in a table, from the start with after nil: of a table with stamps these
+// alone.
+func (r *Reader) MovePage(ctx context.Context, t MovedTable, org ident.Org, generation int64, after []any) (MovePage, error) {
+	columns, most := "*", movePage
+	if t.stamp != "" {
+		columns, most = t.stamp, moveKeys
 	}
-	p.Table = t
-	if p.columns, err = r.s.columns(ctx, t.Name); err != nil {
-		return p, err
-	}
-	keys := strings.Split(t.key, ", ")
 	where, args := t.condition(org, generation)
 	if after != nil {
-		where += " AND (" + t.key + ") > (" + strings.Repeat("?, ", len(keys)-1) + "?)"
+		where += " AND (" + t.key + ") > (" + strings.Repeat("?, ", len(t.keys())-1) + "?)"
 		args = append(args, after...)
 	}
-	rows, err := r.s.query(ctx, op, fmt.Sprintf("SELECT * FROM %s WHERE %s ORDER BY %s LIMIT %d", t.Name, where, t.key, movePage),
-		args...)
+	return r.movePage(ctx, t, fmt.Sprintf("SELECT %s FROM %s WHERE %s ORDER BY %s LIMIT %d", columns, t.Name, where, t.key, most),
+		most, args...)
+}
+
+// MovedRows reads the rows of keys, as far as a page goes, with those that go along. Of a table without stamps the page has
+// them.
+func (r *Reader) MovedRows(ctx context.Context, generation int64, keys MovePage) (p MovePage, err error) {
+	if keys.Table.stamp == "" {
+		return keys, nil
+	}
+	ids := func(p MovePage) (string, error) {
+		all := make([]string, len(p.Rows))
+		for i := range all {
+			all[i], _ = p.key(i)[0].(string)
+		}
+		return each(all)
+	}
+	list, err := ids(keys)
 	if err != nil {
 		return p, err
 	}
+	const query = "SELECT * FROM %s WHERE generation = ? AND id IN (SELECT j.value FROM {{each}}) ORDER BY id LIMIT %d"
+	if p, err = r.movePage(ctx, keys.Table, fmt.Sprintf(query, keys.Table.Name, movePage), movePage, generation,
+		list); err != nil {
+		return p, err
+	}
+	if list, err = ids(p); err != nil {
+		return p, err
+	}
+	for _, name := range p.Table.along {
+		t := MovedTables[slices.IndexFunc(MovedTables, func(t MovedTable) bool { return t.Name == name })]
+		rows, err := r.s.query(ctx, "move "+name, fmt.Sprintf(query, name, movePage), generation, list)
+		if err != nil {
+			return p, err
+		}
+		also := MovePage{Table: t}
+		if err := also.read(r.s, rows, math.MaxInt); err != nil {
+			return p, err
+		}
+		p.Bytes += also.Bytes
+		p.along = append(p.along, also)
+	}
+	return p, nil
+}
+
+func (r *Reader) movePage(ctx context.Context, t MovedTable, query string, most int, args ...any) (p MovePage, err error) {
+	p.Table = t
+	if err := r.check(ctx); err != nil {
+		return p, err
+	}
+	rows, err := r.s.query(ctx, "move "+t.Name, query, args...)
+	if err == nil {
+		err = p.read(r.s, rows, moveBytes)
+	}
+	if err == nil && (len(p.Rows) == most || p.Bytes >= moveBytes) {
+		p.Next = p.key(len(p.Rows) - 1)
+	}
+	return p, err
+}
+
+// read takes rows until there are so many bytes.
+func (p *MovePage) read(s *Session, rows *sql.Rows, most int) (err error) {
+	op := "move " + p.Table.Name
 	defer rows.Close()
+	if p.columns, err = rows.Columns(); err != nil {
+		return s.d.Fault(op, err)
+	}
 	into := make([]any, len(p.columns))
-	for rows.Next() && p.Bytes < moveBytes {
+	for p.Bytes < most && rows.Next() {
 		values := make([]any, len(p.columns))
 		for i := range values {
 			into[i] = &values[i]
 		}
 		if err := rows.Scan(into...); err != nil {
-			return p, r.s.d.Fault(op, err)
+			return s.d.Fault(op, err)
 		}
 		for i, v := range values {
 			switch v := v.(type) {
@@ -303,34 +383,143 @@ func (r *Reader) MovePage(ctx context.Context, t MovedTable, org ident.Org, gene
 		}
 		p.Rows = append(p.Rows, values)
 	}
-	if err := rows.Err(); err != nil {
-		return p, r.s.d.Fault(op, err)
-	}
-	if len(p.Rows) == movePage || p.Bytes >= moveBytes {
-		last := p.Rows[len(p.Rows)-1]
-		for _, key := range keys {
-			p.Next = append(p.Next, last[slices.Index(p.columns, key)])
-		}
-	}
-	return p, nil
+	return s.d.Fault(op, rows.Err())
 }
 
-// Sum adds the rows to a hash, but for what is another in each database.
-func (p MovePage) Sum(h hash.Hash) error {
-	var packed []byte
-	for _, row := range p.Rows {
-		kept := make([]any, 0, len(row))
-		for i, c := range p.columns {
-			if c != p.Table.numbered && c != p.Table.passing {
-				kept = append(kept, row[i])
+func (t MovedTable) keys() []string { return strings.Split(t.key, ", ") }
+
+// key is that of a row.
+func (p MovePage) key(row int) (key []any) {
+	for _, name := range p.Table.keys() {
+		key = append(key, p.Rows[row][slices.Index(p.columns, name)])
+	}
+	return key
+}
+
+// compareKeys has text in the order of its bytes, as databases have it.
+func compareKeys(a, b []any) int {
+	for i := range a {
+		c := 0
+		switch x := a[i].(type) {
+		case int64:
+			y, _ := b[i].(int64)
+			c = cmp.Compare(x, y)
+		case string:
+			y, _ := b[i].(string)
+			c = cmp.Compare(x, y)
+		}
+		if c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+// Align cuts two pages that begin behind the same key, of one table, to the keys of which both have all rows.
+func Align(a, b *MovePage) {
+	upto := a.Next
+	if upto == nil || b.Next != nil && compareKeys(b.Next, upto) < 0 {
+		upto = b.Next
+	}
+	if upto == nil {
+		return
+	}
+	for _, p := range []*MovePage{a, b} {
+		n, _ := slices.BinarySearchFunc(p.Rows, upto, func(row []any, upto []any) int {
+			key := MovePage{Table: p.Table, columns: p.columns, Rows: [][]any{row}}.key(0)
+			if compareKeys(key, upto) <= 0 {
+				return -1
+			}
+			return 1
+		})
+		p.Rows, p.Next = p.Rows[:n], upto
+	}
+}
+
+// Differing gives the rows of a that are others in b or not there, and those of b that are not in a: parts of pages that were
+// aligned.
+func Differing(a, b MovePage) (put, drop MovePage, err error) {
+	put, drop = MovePage{Table: a.Table, columns: a.columns}, MovePage{Table: b.Table, columns: b.columns}
+	var x, y []byte
+	for i, j := 0, 0; i < len(a.Rows) || j < len(b.Rows); {
+		c := 0
+		switch {
+		case j == len(b.Rows):
+			c = -1
+		case i == len(a.Rows):
+			c = 1
+		default:
+			c = compareKeys(a.key(i), b.key(j))
+		}
+		switch {
+		case c > 0:
+			drop.Rows = append(drop.Rows, b.Rows[j])
+		case c < 0:
+			put.Rows = append(put.Rows, a.Rows[i])
+		default:
+			if x, err = a.packed(x, i); err == nil {
+				y, err = b.packed(y, j)
+			}
+			if err != nil {
+				return put, drop, err
+			}
+			if !bytes.Equal(x, y) {
+				put.Rows = append(put.Rows, a.Rows[i])
 			}
 		}
+		if c <= 0 {
+			i++
+		}
+		if c >= 0 {
+			j++
+		}
+	}
+	return put, drop, nil
+}
+
+// After leaves out the rows up to the last one of another page of the same table.
+func (p MovePage) After(o MovePage) MovePage {
+	if len(o.Rows) == 0 {
+		p.Rows = nil
+		return p
+	}
+	n, _ := slices.BinarySearchFunc(p.Rows, o.key(len(o.Rows)-1), func(row []any, last []any) int {
+		key := MovePage{Table: p.Table, columns: p.columns, Rows: [][]any{row}}.key(0)
+		if compareKeys(key, last) <= 0 {
+			return -1
+		}
+		return 1
+	})
+	p.Rows = p.Rows[n:]
+	return p
+}
+
+// packed is a row but for what is another in each database.
+func (p MovePage) packed(into []byte, row int) ([]byte, error) {
+	kept := make([]any, 0, len(p.columns))
+	for i, c := range p.columns {
+		if c != p.Table.numbered && c != p.Table.passing {
+			kept = append(kept, p.Rows[row][i])
+		}
+	}
+	return packing.AppendRow(into[:0], kept)
+}
+
+// Sum adds the rows to a hash, with those that go along, but for what is another in each database.
+func (p MovePage) Sum(h hash.Hash) error {
+	var packed []byte
+	for i := range p.Rows {
 		var err error
-		if packed, err = packing.AppendRow(packed[:0], kept); err != nil {
+		if packed, err = p.packed(packed, i); err != nil {
 			return err
 		}
 		packed = binary.AppendUvarint(packed, uint64(len(packed))) // so that rows can't run into one another
 		_, _ = h.Write(packed)                                     // never fails
+	}
+	for _, also := range p.along {
+		if err := also.Sum(h); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -349,8 +538,9 @@ func (w *Writer) moved(ctx context.Context, op string, org ident.Org, move int64
 	return err
 }
 
-// PutMoved stores a page of an organization whose rows are Elsewhere.
-func (w *Writer) PutMoved(ctx context.Context, org ident.Org, move int64, p MovePage) error {
+// PutMoved stores a page of an organization whose rows are Elsewhere, with the rows that go along. A namespace that is there
+// is replaced if it says so, and else left as it is, as is one whose name another has.
+func (w *Writer) PutMoved(ctx context.Context, org ident.Org, move int64, p MovePage, replaces bool) error {
 	op := "move " + p.Table.Name
 	if err := w.moved(ctx, op, org, move); err != nil {
 		return err
@@ -361,7 +551,17 @@ func (w *Writer) PutMoved(ctx context.Context, org ident.Org, move int64, p Move
 		columns = slices.Delete(columns, leave, leave+1)
 	}
 	insert := "INSERT INTO " + p.Table.Name + " (" + strings.Join(columns, ", ") + ") VALUES "
-	row := "(" + strings.Repeat("?, ", len(columns)-1) + "?)"
+	row, there := "("+strings.Repeat("?, ", len(columns)-1)+"?)", ""
+	switch {
+	case p.Table.Names() && replaces:
+		set := make([]string, len(columns))
+		for i, c := range columns {
+			set[i] = c + " = EXCLUDED." + c
+		}
+		there = " ON CONFLICT (generation) DO UPDATE SET " + strings.Join(set, ", ")
+	case p.Table.Names():
+		there = " ON CONFLICT DO NOTHING"
+	}
 	for rows := p.Rows; len(rows) > 0; {
 		n := 1
 		if len(rows) >= moveRows { // two statements alone are prepared
@@ -375,10 +575,63 @@ func (w *Writer) PutMoved(ctx context.Context, org ident.Org, move int64, p Move
 				}
 			}
 		}
-		if _, err := w.s.exec(ctx, op, insert+strings.Repeat(row+", ", n-1)+row, args...); err != nil {
+		if _, err := w.s.exec(ctx, op, insert+strings.Repeat(row+", ", n-1)+row+there, args...); err != nil {
 			return w.fail(err)
 		}
 		rows = rows[n:]
+	}
+	for _, also := range p.along {
+		if err := w.PutMoved(ctx, org, move, also, replaces); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// DropMoved removes rows of an organization whose rows are Elsewhere, with those that go along. What a namespace had is
+// purged as that of any namespace that was deleted.
+func (w *Writer) DropMoved(ctx context.Context, org ident.Org, move, generation int64, p MovePage) error {
+	op := "move " + p.Table.Name
+	if err := w.moved(ctx, op, org, move); err != nil {
+		return err
+	}
+	where, scope := p.Table.condition(org, generation)
+	remove := "DELETE FROM " + p.Table.Name
+	if p.Table.Names() {
+		remove, w.written.Dropped = "UPDATE namespaces SET dropped = 1, erasing_at = 0", true
+	}
+	remove += " WHERE " + where
+	if p.Table.PerGeneration() && p.Table.key == "id" {
+		ids := make([]string, len(p.Rows))
+		for i := range ids {
+			ids[i], _ = p.key(i)[0].(string)
+		}
+		list, err := each(ids)
+		if err == nil && len(ids) > 0 {
+			_, err = w.s.exec(ctx, op, remove+" AND id IN (SELECT j.value FROM {{each}})", append(scope, list)...)
+		}
+		return w.fail(err)
+	}
+	return w.eachMoved(ctx, remove, scope, p)
+}
+
+// FreeNames takes their names from namespaces of an organization whose rows are Elsewhere, until they are replaced.
+func (w *Writer) FreeNames(ctx context.Context, org ident.Org, move int64, p MovePage) error {
+	if err := w.moved(ctx, "move namespaces", org, move); err != nil {
+		return err
+	}
+	return w.eachMoved(ctx, "UPDATE namespaces SET life = -2 - generation WHERE org = ?", []any{string(org)}, p)
+}
+
+// eachMoved runs a statement for the key of each row.
+func (w *Writer) eachMoved(ctx context.Context, statement string, scope []any, p MovePage) error {
+	for _, key := range p.Table.keys() {
+		statement += " AND " + key + " = ?"
+	}
+	for i := range p.Rows {
+		if _, err := w.s.exec(ctx, "move "+p.Table.Name, statement, append(slices.Clone(scope), p.key(i)...)...); err != nil {
+			return w.fail(err)
+		}
 	}
 	return nil
 }
@@ -391,7 +644,7 @@ func (w *Writer) RemoveMoved(ctx context.Context, org ident.Org, move int64, lim
 		return false, err
 	}
 	for _, t := range slices.Backward(MovedTables) {
-		if t.PerGeneration() || t.Name == "namespaces" {
+		if t.PerGeneration() || t.Names() {
 			continue
 		}
 		where, args := t.condition(org, 0)

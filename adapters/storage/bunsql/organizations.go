@@ -54,6 +54,11 @@ func (r *Reader) OrganizationByName(ctx context.Context, name string) (port.Orga
 	return r.organization(ctx, "name = ?", name)
 }
 
+// Placements implements port.OrganizationReader.
+func (r *Reader) Placements(ctx context.Context, _ []port.Organization) (map[ident.Org]string, error) {
+	return nil, r.check(ctx)
+}
+
 // Organizations implements port.OrganizationReader.
 func (r *Reader) Organizations(ctx context.Context) ([]port.Organization, error) {
 	if err := r.check(ctx); err != nil {
@@ -74,6 +79,9 @@ func (r *Reader) Organizations(ctx context.Context) ([]port.Organization, error)
 func (w *Writer) PutOrganization(ctx context.Context, o port.Organization) error {
 	if err := w.check(ctx); err != nil {
 		return err
+	}
+	if o.Database != "" {
+		return fault.Field(fault.InvalidRequest, "database", "is of no use: the store is one database")
 	}
 	row := organizationRow{ID: string(o.ID), Name: o.Name, Suspended: flag(o.Suspended), CreatedAt: micros(o.CreatedAt)}
 	w.s.changes++

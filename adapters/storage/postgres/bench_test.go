@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/mnemehq/mneme/adapters/storage/postgres"
+	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/registry"
@@ -179,6 +181,81 @@ func BenchmarkWriters(b *testing.B) {
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "commits/s")
 			b.ReportMetric(float64(runs.Load())/float64(b.N), "runs/commit")
 			b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
+		})
+	}
+}
+
+// BenchmarkMove moves an organization from one database to the other and back while somebody writes to it: ms-paused is
+// how long those writes are refused.
+func BenchmarkMove(b *testing.B) {
+	for _, of := range []struct{ documents, endUsers int }{{3_000, 0}, {30_000, 0}, {3_000, 1_000}} {
+		b.Run(fmt.Sprintf("documents=%d/endusers=%d", of.documents, of.endUsers), func(b *testing.B) {
+			ctx := b.Context()
+			s := openAll(b, spread(b, "home"))
+			defer func() { _ = s.Close() }()
+			p := create(b, s, "moved")
+			put := func(p port.Partition, from, n int) error {
+				var all []port.DocumentWrite
+				for i := range n {
+					all = append(all, sample(fmt.Sprintf("doc-%06d", from+i)))
+				}
+				return s.UpdateDocuments(ctx, func(w port.DocumentWriter) error {
+					_, err := w.PutDocuments(ctx, p, time.Now(), all)
+					return err
+				})
+			}
+			for i := 0; i < of.documents; i += 500 {
+				if err := put(p, i, 500); err != nil {
+					b.Fatal(err)
+				}
+			}
+			if err := s.Update(ctx, func(w port.Writer) error {
+				return w.PutIntegration(ctx, port.Integration{ID: "int_1", Org: p.Org(), Name: "app"})
+			}); err != nil {
+				b.Fatal(err)
+			}
+			for i := range of.endUsers {
+				user := port.Memories(p.Org(), "int_1", fmt.Sprintf("user-%04d", i))
+				err := s.Update(ctx, func(w port.Writer) error {
+					_, err := w.CreatePartition(ctx, user, port.PartitionRow{Dimensions: benchDim, CreatedAt: time.Now()})
+					return err
+				})
+				if err := errors.Join(err, put(user, 0, 5)); err != nil {
+					b.Fatal(err)
+				}
+			}
+			stop, ended := make(chan struct{}), make(chan error, 1)
+			go func() {
+				for i := 0; ; i++ {
+					select {
+					case <-stop:
+						ended <- nil
+						return
+					case <-time.After(time.Millisecond):
+					}
+					if err := put(p, i%of.documents, 1); err != nil && fault.CodeOf(err) != fault.Unavailable {
+						ended <- err
+						return
+					}
+				}
+			}()
+			var paused time.Duration
+			moves := 0
+			for b.Loop() {
+				for _, to := range []string{"b", "home"} {
+					done, err := s.(port.Mover).MoveOrganization(ctx, p.Org(), to, nil)
+					if err != nil {
+						b.Fatal(err)
+					}
+					paused += done.Paused
+					moves++
+				}
+			}
+			close(stop)
+			if err := <-ended; err != nil {
+				b.Fatal(err)
+			}
+			b.ReportMetric(float64(paused.Milliseconds())/float64(moves), "ms-paused/move")
 		})
 	}
 }

@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"maps"
 	"slices"
 	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/mnemehq/mneme/adapters/storage/bunsql"
 	"github.com/mnemehq/mneme/core/fault"
@@ -23,6 +26,8 @@ import (
 //   - Its rows are read where its standing is Settled or Leaving, or where it is Elsewhere and the placement
 //     names the database. From the swap until the target is opened, source and target have the same rows.
 //   - The numbers of partitions and of their changes go along, so indexes notice nothing.
+//   - What is copied while writes go on is a draft: once they are refused, each row of it is compared with the source's, by its
+//     change number or whole, and what differs is replaced.
 //
 // A later run has a higher number, which it leaves in each database before it does anything there: an earlier one that was
 // taken for dead changes nothing from then on.
@@ -201,48 +206,62 @@ func (m *move) renew(ctx context.Context) error {
 	return m.say(ctx, m.lease, false, nil)
 }
 
-// bring takes the organization to the target.
+// bring takes the organization to the target: most of it while writes go on, the rest while they are refused.
 func (m *move) bring(ctx context.Context) ([]port.MovedTable, error) {
 	org, number := m.row.Org, m.row.Number
-	var o port.Organization
-	err := m.view(ctx, m.s.home, func(r *bunsql.Reader) (err error) { o, err = r.Organization(ctx, org); return err })
-	if err != nil {
+	if err := m.prepare(ctx); err != nil {
 		return nil, err
 	}
-	err = m.update(ctx, m.to, func(w *bunsql.Writer) error {
-		if m.to != m.s.home {
-			if err := w.PutOrganization(ctx, mirrored(o)); err != nil {
-				return err
-			}
+	// A run before this one may have refused writes already, which would wait for all of the copy.
+	err := m.update(ctx, m.from, func(w *bunsql.Writer) error {
+		if standing, _, err := w.Standing(ctx, org, port.Partition{}); err != nil || standing == bunsql.Settled {
+			return err
 		}
-		return w.Stand(ctx, org, bunsql.Elsewhere, number)
+		return w.Stand(ctx, org, bunsql.Settled, number)
 	})
 	if err == nil {
 		err = m.remove(ctx, m.to) // what a run before this one has left
 	}
-	if err == nil {
-		err = m.update(ctx, m.from, func(w *bunsql.Writer) error {
-			if here, err := w.Organization(ctx, org); err != nil {
-				return err
-			} else if !here.Deleting.IsZero() {
-				return fault.New(fault.Conflict, "organization %s is being deleted", o.Name)
-			}
-			return w.Stand(ctx, org, bunsql.Leaving, number)
-		})
+	for round := 1; err == nil; round++ {
+		var written int64
+		if written, err = m.follow(ctx, false, sums{}); written <= fewLeft || round == mostRounds {
+			break
+		}
 	}
+	if err != nil {
+		return nil, err
+	}
+	m.step(port.MoveDrafted)
+	err = m.update(ctx, m.from, func(w *bunsql.Writer) error {
+		if here, err := w.Organization(ctx, org); err != nil {
+			return err
+		} else if !here.Deleting.IsZero() {
+			return fault.New(fault.Conflict, "organization %s is being deleted", here.Name)
+		}
+		return w.Stand(ctx, org, bunsql.Leaving, number)
+	})
 	if err != nil {
 		return nil, err
 	}
 	m.fenced = time.Now()
 	m.step(port.MoveFenced)
-	tables, err := m.copy(ctx)
+	all := sums{}
+	if err = m.prepare(ctx); err == nil { // the organization's row may have changed meanwhile
+		_, err = m.follow(ctx, true, all)
+	}
+	var late sums
+	if err == nil {
+		late, err = m.copy(ctx)
+	}
 	if err == nil {
 		m.step(port.MoveCopied)
-		err = m.check(ctx, tables)
+		maps.Copy(all, late)
+		err = m.check(ctx, late.tables())
 	}
 	if err != nil {
 		return nil, err
 	}
+	tables := all.tables()
 	m.step(port.MoveChecked)
 	err = m.say(ctx, m.lease, false, func(w *bunsql.Writer) error {
 		name := m.to.name
@@ -258,39 +277,306 @@ func (m *move) bring(ctx context.Context) ([]port.MovedTable, error) {
 	return tables, err
 }
 
-// pages reads what the organization has in a database.
-func (m *move) pages(ctx context.Context, d *database, visit func(bunsql.MovePage) error) error {
-	var generations []int64
-	if err := m.view(ctx, d, func(r *bunsql.Reader) (err error) {
-		generations, err = r.MovedGenerations(ctx, m.row.Org)
-		return err
-	}); err != nil {
+// prepare has the target know the organization, whose rows there do not count.
+func (m *move) prepare(ctx context.Context) error {
+	var o port.Organization
+	err := m.view(ctx, m.s.home, func(r *bunsql.Reader) (err error) { o, err = r.Organization(ctx, m.row.Org); return err })
+	if err != nil {
 		return err
 	}
-	for _, t := range bunsql.MovedTables {
-		of := []int64{0}
-		if t.PerGeneration() {
-			of = generations
+	return m.update(ctx, m.to, func(w *bunsql.Writer) error {
+		if m.to != m.s.home {
+			if err := w.PutOrganization(ctx, mirrored(o)); err != nil {
+				return err
+			}
 		}
-		for _, generation := range of {
-			for page := (bunsql.MovePage{}); ; {
-				if err := m.renew(ctx); err != nil {
-					return err
-				}
-				// No snapshot is kept between pages: nothing changes but what sweeps remove.
-				err := m.view(ctx, d, func(r *bunsql.Reader) (err error) {
-					page, err = r.MovePage(ctx, t, m.row.Org, generation, page.Next)
+		return w.Stand(ctx, m.row.Org, bunsql.Elsewhere, m.row.Number)
+	})
+}
+
+// Writes are refused once a round has brought few rows, or after some rounds.
+const (
+	fewLeft    = 500
+	mostRounds = 4
+)
+
+// follow brings what the target has of the tables that are copied early up to what the source has, and tells how many
+// rows that took. Once writes are refused it adds up what both have.
+func (m *move) follow(ctx context.Context, fenced bool, all sums) (written int64, err error) {
+	// Before, those of the source may not be in the target: their name is another's there.
+	known := m.to
+	if fenced {
+		known = m.from
+	}
+	var generations []int64
+	for _, t := range bunsql.MovedTables {
+		switch {
+		case !t.Early || t.GoesAlong() && !fenced:
+			continue
+		case t.Names():
+			if fenced {
+				err = m.freeNames(ctx, t)
+			}
+			if err == nil {
+				_, err = m.mend(ctx, t, 0, fenced, all)
+			}
+			if err == nil {
+				err = m.view(ctx, known, func(r *bunsql.Reader) (err error) {
+					generations, err = r.MovedGenerations(ctx, m.row.Org)
 					return err
 				})
-				if err == nil && len(page.Rows) > 0 {
-					err = visit(page)
-				}
+			}
+		default:
+			var n int64
+			n, err = m.mendAll(ctx, t, generations, fenced, all)
+			written += n
+		}
+		if err != nil {
+			return written, err
+		}
+	}
+	return written, nil
+}
+
+// walk reads a table in both databases at once, in pages of the same keys. visit says whether to read one again.
+func (m *move) walk(ctx context.Context, t bunsql.MovedTable, generation int64,
+	visit func(here, there bunsql.MovePage) (again bool, err error)) error {
+	for after := []any(nil); ; {
+		if err := m.renew(ctx); err != nil {
+			return err
+		}
+		var here, there bunsql.MovePage
+		if err := m.both(ctx, func(ctx context.Context, d *database, r *bunsql.Reader) error {
+			page, err := r.MovePage(ctx, t, m.row.Org, generation, after)
+			if d == m.from {
+				here = page
+			} else {
+				there = page
+			}
+			return err
+		}); err != nil {
+			return err
+		}
+		bunsql.Align(&here, &there)
+		again, err := visit(here, there)
+		if err != nil || !again && here.Next == nil {
+			return err
+		}
+		if !again {
+			after = here.Next
+		}
+	}
+}
+
+// Of so many generations, or bytes, first pages are read together: most end users have little.
+const (
+	together      = 200
+	togetherBytes = 4 << 20
+)
+
+// mendAll is mend of generations. Those that have one page, the same in both databases, cost no transaction each.
+func (m *move) mendAll(ctx context.Context, t bunsql.MovedTable, generations []int64, fenced bool, all sums) (written int64,
+	err error) {
+	for len(generations) > 0 {
+		if err := m.renew(ctx); err != nil {
+			return written, err
+		}
+		var here, there []bunsql.MovePage
+		if err := m.both(ctx, func(ctx context.Context, d *database, r *bunsql.Reader) error {
+			var pages []bunsql.MovePage
+			for size := 0; size < togetherBytes && len(pages) < min(together, len(generations)); {
+				page, err := r.MovePage(ctx, t, m.row.Org, generations[len(pages)], nil)
 				if err != nil {
 					return err
 				}
-				if page.Next == nil {
-					break
+				pages, size = append(pages, page), size+page.Bytes
+			}
+			if d == m.from {
+				here = pages
+			} else {
+				there = pages
+			}
+			return nil
+		}); err != nil {
+			return written, err
+		}
+		n := min(len(here), len(there))
+		for i, generation := range generations[:n] {
+			put, drop, err := bunsql.Differing(here[i], there[i])
+			if err != nil {
+				return written, err
+			}
+			if here[i].Next != nil || there[i].Next != nil || len(put.Rows)+len(drop.Rows) > 0 {
+				n, err := m.mend(ctx, t, generation, fenced, all)
+				if written += n; err != nil {
+					return written, err
 				}
+			} else if fenced {
+				if err := all.add(here[i]); err != nil {
+					return written, err
+				}
+			}
+		}
+		generations = generations[n:]
+	}
+	return written, nil
+}
+
+// both reads from both databases at once.
+func (m *move) both(ctx context.Context, read func(context.Context, *database, *bunsql.Reader) error) error {
+	group, within := errgroup.WithContext(ctx)
+	for _, d := range []*database{m.from, m.to} {
+		group.Go(func() error {
+			return m.view(within, d, func(r *bunsql.Reader) error { return read(within, d, r) })
+		})
+	}
+	return group.Wait()
+}
+
+// mend is follow of one table, or of what a generation has there.
+func (m *move) mend(ctx context.Context, t bunsql.MovedTable, generation int64, fenced bool, all sums) (written int64,
+	err error) {
+	tries := 0
+	err = m.walk(ctx, t, generation, func(here, there bunsql.MovePage) (again bool, err error) {
+		put, drop, err := bunsql.Differing(here, there)
+		if err != nil {
+			return false, err
+		}
+		n := len(put.Rows) + len(drop.Rows)
+		if n == 0 {
+			tries = 0
+			if fenced {
+				err = all.add(here)
+			}
+			return false, err
+		}
+		written += int64(n)
+		if err := m.replace(ctx, generation, put, drop, fenced); err != nil || !fenced {
+			return false, err
+		}
+		if tries++; tries == comparisons { // sweeps remove what has expired, but for that nothing changes
+			return false, m.differs(t.Name)
+		}
+		return true, nil
+	})
+	return written, err
+}
+
+// freeNames has no namespace in the target keep the name of another one out.
+func (m *move) freeNames(ctx context.Context, t bunsql.MovedTable) error {
+	return m.walk(ctx, t, 0, func(here, there bunsql.MovePage) (bool, error) {
+		put, drop, err := bunsql.Differing(here, there)
+		if err != nil || len(put.Rows)+len(drop.Rows) == 0 {
+			return false, err
+		}
+		return false, m.update(ctx, m.to, func(w *bunsql.Writer) error {
+			if err := w.DropMoved(ctx, m.row.Org, m.row.Number, 0, drop); err != nil {
+				return err
+			}
+			return w.FreeNames(ctx, m.row.Org, m.row.Number, put)
+		})
+	})
+}
+
+// replace puts the rows of the source that differ in the target, and removes those that the source does not have.
+func (m *move) replace(ctx context.Context, generation int64, put, drop bunsql.MovePage, fenced bool) error {
+	for first := true; first || len(put.Rows) > 0; first = false {
+		rows := put
+		err := m.renew(ctx)
+		if err == nil && len(put.Rows) > 0 {
+			err = m.view(ctx, m.from, func(r *bunsql.Reader) (err error) {
+				rows, err = r.MovedRows(ctx, generation, put)
+				return err
+			})
+		}
+		if err != nil {
+			return err
+		}
+		err = m.update(ctx, m.to, func(w *bunsql.Writer) error {
+			if first {
+				if err := w.DropMoved(ctx, m.row.Org, m.row.Number, generation, drop); err != nil {
+					return err
+				}
+			}
+			if !put.Table.Names() { // those are replaced
+				if err := w.DropMoved(ctx, m.row.Org, m.row.Number, generation, rows); err != nil {
+					return err
+				}
+			}
+			if err := w.PutMoved(ctx, m.row.Org, m.row.Number, rows, fenced); err != nil {
+				return err
+			}
+			return w.CheckNumbers(ctx, m.s.o.Numbers, m.to.row.Number)
+		})
+		if err == nil {
+			err = m.same(ctx, generation, put, rows)
+		}
+		if err != nil {
+			return err
+		}
+		m.copied(rows)
+		if rows.Next == nil {
+			return nil
+		}
+		put = put.After(rows)
+	}
+	return nil
+}
+
+// same reads what was put of a table of which only stamps are compared.
+func (m *move) same(ctx context.Context, generation int64, put, rows bunsql.MovePage) error {
+	if !put.Table.Stamped() || len(rows.Rows) == 0 {
+		return nil
+	}
+	here, there := sums{}, sums{}
+	err := m.view(ctx, m.to, func(r *bunsql.Reader) error {
+		read, err := r.MovedRows(ctx, generation, rows)
+		if err != nil {
+			return err
+		}
+		return there.add(read)
+	})
+	if err == nil {
+		err = here.add(rows)
+	}
+	if err == nil && !slices.Equal(here.tables(), there.tables()) {
+		err = m.differs(put.Table.Name)
+	}
+	return err
+}
+
+func (m *move) differs(tables string) error {
+	return fmt.Errorf("what was copied is not the same in %s as in %s: %s", m.to.name, m.from.name, tables)
+}
+
+func (m *move) copied(p bunsql.MovePage) {
+	m.at.Table, m.at.Rows, m.at.Bytes = p.Table.Name, m.at.Rows+int64(len(p.Rows)), m.at.Bytes+int64(p.Bytes)
+	m.tell()
+}
+
+// pages reads what the organization has in a database of the tables that are not copied early.
+func (m *move) pages(ctx context.Context, d *database, visit func(bunsql.MovePage) error) error {
+	for _, t := range bunsql.MovedTables {
+		if t.Early {
+			continue
+		}
+		for page := (bunsql.MovePage{}); ; {
+			if err := m.renew(ctx); err != nil {
+				return err
+			}
+			// No snapshot is kept between pages: nothing changes but what sweeps remove.
+			err := m.view(ctx, d, func(r *bunsql.Reader) (err error) {
+				page, err = r.MovePage(ctx, t, m.row.Org, 0, page.Next)
+				return err
+			})
+			if err == nil && len(page.Rows) > 0 {
+				err = visit(page)
+			}
+			if err != nil {
+				return err
+			}
+			if page.Next == nil {
+				break
 			}
 		}
 	}
@@ -306,6 +592,9 @@ type sum struct {
 }
 
 func (all sums) add(page bunsql.MovePage) error {
+	if len(page.Rows) == 0 {
+		return nil
+	}
 	one := all[page.Table.Name]
 	if one == nil {
 		one = &sum{hash: sha256.New()}
@@ -324,12 +613,12 @@ func (all sums) tables() (out []port.MovedTable) {
 	return out
 }
 
-// copy copies all rows, and adds up what it has read.
-func (m *move) copy(ctx context.Context) ([]port.MovedTable, error) {
+// copy copies the rows of these tables, and adds up what it has read.
+func (m *move) copy(ctx context.Context) (sums, error) {
 	all := sums{}
 	err := m.pages(ctx, m.from, func(page bunsql.MovePage) error {
 		err := m.update(ctx, m.to, func(w *bunsql.Writer) error {
-			if err := w.PutMoved(ctx, m.row.Org, m.row.Number, page); err != nil {
+			if err := w.PutMoved(ctx, m.row.Org, m.row.Number, page, true); err != nil {
 				return err
 			}
 			return w.CheckNumbers(ctx, m.s.o.Numbers, m.to.row.Number)
@@ -337,11 +626,10 @@ func (m *move) copy(ctx context.Context) ([]port.MovedTable, error) {
 		if err != nil {
 			return err
 		}
-		m.at.Table, m.at.Rows, m.at.Bytes = page.Table.Name, m.at.Rows+int64(len(page.Rows)), m.at.Bytes+int64(page.Bytes)
-		m.tell()
+		m.copied(page)
 		return all.add(page)
 	})
-	return all.tables(), err
+	return all, err
 }
 
 func (m *move) added(ctx context.Context, d *database) ([]port.MovedTable, error) {
@@ -364,8 +652,7 @@ func (m *move) check(ctx context.Context, read []port.MovedTable) error {
 			return err
 		}
 		if tries == comparisons {
-			return fmt.Errorf("what was copied is not the same in %s as in %s: %s", m.to.name, m.from.name,
-				differing(read, there))
+			return m.differs(differing(read, there))
 		}
 		select {
 		case <-time.After(comparePause):

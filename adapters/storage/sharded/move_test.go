@@ -3,6 +3,7 @@ package sharded_test
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -84,8 +85,9 @@ func (w *wanderer) wander() {
 
 // settled are the tests whose organizations stay: those that read places of events and deliveries in a database,
 // which a move gives anew, in one transaction and use them in the next, or want those of several organizations in one order; that
-// of watermarks, which are not moved; and that of clients of OAuth, which only the grants in the home keep.
-var settled = []string{"Events", "EventTrim", "EventErasure", "DeliveryLanes", "Watermarks", "OAuthPurge"}
+// of watermarks, which are not moved; that of clients of OAuth, which only the grants in the home keep; and that of placements.
+var settled = []string{"Events", "EventTrim", "EventErasure", "DeliveryLanes", "Watermarks", "OAuthPurge",
+	"Placements"}
 
 // The store is the same where organizations are moved again and again.
 func TestContractOfMovedOrganizations(t *testing.T) {
@@ -415,15 +417,22 @@ func TestMoveUnderLoad(t *testing.T) {
 
 var errKilled = errors.New("killed")
 
-// killed moves and dies when the step is done the nth time.
-func killed(ctx context.Context, s *sharded.Store, to, step string) (err error) {
+// changed is the step that brings documents which were written after most were copied.
+const changed = "changed documents"
+
+// killed moves and dies when the step is done. drafted is called when most is copied.
+func killed(ctx context.Context, s *sharded.Store, to, step string, drafted func()) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = errKilled
 		}
 	}()
 	_, err = s.MoveOrganization(ctx, "org_moved", to, func(p port.MoveProgress) {
-		if p.Step == step && p.Table == "" || p.Table == step {
+		if p.Step == port.MoveDrafted {
+			drafted()
+		}
+		if p.Step == step && p.Table == "" || p.Table == step ||
+			step == changed && p.Step == port.MoveFenced && p.Table == "documents" {
 			panic(step)
 		}
 	})
@@ -432,8 +441,8 @@ func killed(ctx context.Context, s *sharded.Store, to, step string) (err error) 
 
 // Wherever a move dies, everything can be read, writes are done or refused, and a move that is called again ends it.
 func TestMoveKilled(t *testing.T) {
-	for _, step := range []string{port.MoveBegun, port.MoveFenced, "api_keys", "documents", "events", port.MoveCopied,
-		port.MoveChecked, port.MoveSwapped, port.MoveOpened, port.MoveRemoved} {
+	for _, step := range []string{port.MoveBegun, "documents", port.MoveDrafted, port.MoveFenced, changed, "api_keys", "events",
+		port.MoveCopied, port.MoveChecked, port.MoveSwapped, port.MoveOpened, port.MoveRemoved} {
 		for _, to := range []string{"c", "home"} {
 			after := slices.Contains([]string{port.MoveSwapped, port.MoveOpened, port.MoveRemoved}, step)
 			if to == "home" && after {
@@ -451,7 +460,14 @@ func TestMoveKilled(t *testing.T) {
 				if _, err := ids(ctx, f.second, p); err != nil { // it knows where the organization was
 					t.Fatal(err)
 				}
-				if err := killed(ctx, f.first, "c", step); !errors.Is(err, errKilled) {
+				during := func() {
+					f.update(f.second, func(w port.DocumentWriter) error {
+						_, err := w.PutDocuments(ctx, p, time.Now(), []port.DocumentWrite{document("during")})
+						return err
+					})
+					want = append(want, "during")
+				}
+				if err := killed(ctx, f.first, "c", step, during); !errors.Is(err, errKilled) {
 					t.Fatal(err)
 				}
 				for _, s := range []*sharded.Store{f.first, f.second} {
@@ -502,6 +518,170 @@ func TestMoveKilled(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// rows are sums over all rows of the tables of which most is copied while writes go on, as a database has them.
+func (f *fleet) rows(name string, org ident.Org) map[string]string {
+	f.Helper()
+	ctx, out := f.Context(), map[string]string{}
+	if err := f.members[name].View(ctx, func(r port.Reader) error {
+		own := r.(*bunsql.Reader)
+		generations, err := own.MovedGenerations(ctx, org)
+		if err != nil {
+			return err
+		}
+		for _, table := range bunsql.MovedTables {
+			of := generations
+			if !table.Early {
+				continue
+			} else if !table.PerGeneration() {
+				of = []int64{0}
+			}
+			for _, generation := range of {
+				h := sha256.New()
+				for page := (bunsql.MovePage{}); ; {
+					if page, err = own.MovePage(ctx, table, org, generation, page.Next); err != nil {
+						return err
+					}
+					for keys := page; len(keys.Rows) > 0; {
+						rows, err := own.MovedRows(ctx, generation, keys)
+						if err := errors.Join(err, rows.Sum(h)); err != nil {
+							return err
+						}
+						out[fmt.Sprint(table.Name, " of ", generation)] = hex.EncodeToString(h.Sum(nil))
+						keys = keys.After(rows)
+					}
+					if page.Next == nil {
+						break
+					}
+				}
+			}
+		}
+		return nil
+	}); err != nil {
+		f.Fatal(err)
+	}
+	return out
+}
+
+// What changes while most of an organization is copied is in the other database in the end, whatever it is.
+func TestMoveBringsWhatChanged(t *testing.T) {
+	f := newFleet(t)
+	ctx, at := t.Context(), time.Unix(1_700_000_000, 0).UTC()
+	p := f.fill("org_moved", 1200)
+	memories := port.Memories("org_moved", "int_1", "ann")
+	named := func(name string) port.Partition { return port.Documents("org_moved", name) }
+	create := func(p port.Partition) {
+		f.update(f.second, func(w port.DocumentWriter) error {
+			_, err := w.CreatePartition(ctx, p, port.PartitionRow{Dimensions: 2, EmbeddingModel: "m", CreatedAt: at})
+			return err
+		})
+	}
+	put := func(p port.Partition, change func(*port.DocumentWrite), ids ...string) {
+		f.update(f.second, func(w port.DocumentWriter) error {
+			var all []port.DocumentWrite
+			for _, id := range ids {
+				d := document(id)
+				d.Document.CreatedAt = at
+				if change != nil {
+					change(&d)
+				}
+				all = append(all, d)
+			}
+			_, err := w.PutDocuments(ctx, p, time.Now(), all)
+			return err
+		})
+	}
+	remove := func(p port.Partition, ids ...string) {
+		f.update(f.second, func(w port.DocumentWriter) error {
+			_, _, _, err := w.DeleteDocuments(ctx, p, time.Now(), ids)
+			return err
+		})
+	}
+	link := func(links ...port.ContextLink) {
+		f.update(f.second, func(w port.DocumentWriter) error { return w.PutContextLinks(ctx, memories, links) })
+	}
+	swap := func(name string) {
+		f.update(f.second, func(w port.DocumentWriter) error { return w.SwapPartition(ctx, named(name)) })
+	}
+	drop := func(name string) {
+		f.update(f.second, func(w port.DocumentWriter) error { _, err := w.DeletePartition(ctx, named(name)); return err })
+	}
+	record := func(version int64) {
+		f.update(f.second, func(w port.DocumentWriter) error {
+			return w.PutRecord(ctx, memories, port.Record{Source: "s", ExternalID: "x", Version: version},
+				port.Receipt{Source: "s", ExternalID: "x", Version: version})
+		})
+	}
+	for _, name := range []string{"again", "once", "twice", "gone"} {
+		create(named(name))
+		put(named(name), nil, "1", "2")
+	}
+	var many []string // tombstones, more than some pages
+	for i := range 6000 {
+		many = append(many, fmt.Sprintf("many-%05d", i))
+	}
+	create(named("many"))
+	put(named("many"), nil, "1")
+	put(named("many"), nil, many...)
+	remove(named("many"), many...)
+	create(memories)
+	put(memories, nil, "m1", "m2", "m3")
+	link(port.ContextLink{ID: "m1", Context: "m2", Own: []float32{1, 2}},
+		port.ContextLink{ID: "m2", Context: "m3", Own: []float32{3, 4}})
+	record(1)
+	for _, name := range []string{"once", "twice"} {
+		create(named(name).Shadow())
+		put(named(name).Shadow(), nil, "1", "2")
+	}
+	swap("twice")
+
+	changes := func() {
+		put(named("many"), nil, many[:3000]...)
+		put(p, nil, "doc-new")
+		put(p, func(d *port.DocumentWrite) { d.Vectors.Dense.Data = []float32{7, 8} }, "doc-00003")
+		put(p, func(d *port.DocumentWrite) {
+			d.MetadataOnly, d.Document.Metadata = true, []byte(`{"changed":true}`)
+		}, "doc-00700")
+		remove(p, "doc-00005", "doc-01199")
+		put(p, nil, "doc-00000") // its tombstone goes
+		drop("again")
+		create(named("again"))
+		put(named("again"), nil, "2", "3")
+		drop("gone")
+		create(named("fresh"))
+		put(named("fresh"), nil, "1")
+		swap("once")
+		swap("twice")
+		put(memories, nil, "m4")
+		link(port.ContextLink{ID: "m1", Context: "m4", Own: []float32{5, 6}}, port.ContextLink{ID: "m2"})
+		remove(memories, "m3")
+		record(2)
+	}
+	var source map[string]string
+	done := false
+	if _, err := f.first.MoveOrganization(ctx, "org_moved", "b", func(now port.MoveProgress) {
+		switch {
+		case now.Step == port.MoveDrafted && !done:
+			done = true
+			changes()
+		case now.Step == port.MoveFenced && source == nil:
+			source = f.rows("home", "org_moved")
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(source, f.rows("b", "org_moved")); diff != "" {
+		t.Errorf("rows, while writes were refused and after the move (-home +b):\n%s", diff)
+	}
+	for name, want := range map[string][]string{"again": {"2", "3"}, "once": {"1", "2"}, "twice": {"1", "2"}, "fresh": {"1"}} {
+		if got, err := ids(ctx, f.second, named(name)); err != nil || !slices.Equal(got, want) {
+			t.Errorf("documents of %s: %q, %v", name, got, err)
+		}
+	}
+	if _, err := ids(ctx, f.second, named("gone")); !fault.IsPartitionNotFound(err) {
+		t.Errorf("the namespace that was deleted meanwhile: %v", err)
 	}
 }
 
@@ -576,11 +756,17 @@ func TestMoveRefused(t *testing.T) {
 
 // A move that is stopped before the swap leaves everything as it was.
 func TestMoveStopped(t *testing.T) {
+	for _, table := range []string{"documents", "events"} { // before and while writes are refused
+		t.Run(table, func(t *testing.T) { stopped(t, table) })
+	}
+}
+
+func stopped(t *testing.T, table string) {
 	f := newFleet(t)
 	p := f.fill("org_moved", 600)
 	ctx, cancel := context.WithCancel(t.Context())
 	if _, err := f.first.MoveOrganization(ctx, "org_moved", "b", func(p port.MoveProgress) {
-		if p.Table == "vectors" {
+		if p.Table == table {
 			cancel()
 		}
 	}); !errors.Is(err, context.Canceled) {

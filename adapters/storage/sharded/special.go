@@ -153,6 +153,25 @@ func (r *reader) Organizations(ctx context.Context) (all []port.Organization, er
 	return all, err
 }
 
+// Placements implements port.OrganizationReader.
+func (r *reader) Placements(ctx context.Context, of []port.Organization) (placed map[ident.Org]string, err error) {
+	err = r.t.once(ctx, r.t.s.home, func(m *bunsql.Reader) (err error) {
+		if len(of) != 1 {
+			placed, err = m.Placed(ctx)
+			return err
+		}
+		name, err := m.Placement(ctx, of[0].ID)
+		placed = map[ident.Org]string{of[0].ID: name}
+		return err
+	})
+	for _, o := range of {
+		if err == nil && placed[o.ID] == "" {
+			placed[o.ID] = r.t.s.home.name
+		}
+	}
+	return placed, err
+}
+
 // mirrored is an organization as its database has it: what its name is, the home alone knows.
 func mirrored(o port.Organization) port.Organization {
 	o.Name = string(o.ID)
@@ -170,8 +189,15 @@ func (w *writer) PutOrganization(ctx context.Context, o port.Organization) error
 	if err != nil {
 		return err
 	}
+	name := o.Database
+	o.Database = "" // which the home has in placements
 	if !exists {
-		d, err := w.t.s.choose(ctx)
+		var d *database
+		if name == "" {
+			d, err = w.t.s.choose(ctx)
+		} else if d = w.t.s.named(name); d == nil {
+			err = fault.Field(fault.InvalidRequest, "database", "there is no database %s", fault.Clip(name))
+		}
 		if err != nil {
 			return err
 		}

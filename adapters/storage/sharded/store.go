@@ -77,9 +77,11 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 			err = errors.Join(err, s.Close())
 		}
 	}()
-	if s.home.store, err = o.Home.Open(ctx); err != nil {
+	home, err := o.Home.Open(ctx)
+	if err != nil {
 		return nil, err
 	}
+	s.home.keep(home)
 	if s.side, err = o.Side(ctx); err != nil {
 		return nil, err
 	}
@@ -106,7 +108,7 @@ func (s *Store) number(ctx context.Context) error {
 		if known, err = own.Databases(ctx); err != nil {
 			return err
 		}
-		if counts, err = own.Placements(ctx); err != nil {
+		if counts, err = own.CountPlacements(ctx); err != nil {
 			return err
 		}
 		switch {
@@ -173,7 +175,8 @@ type database struct {
 	store port.DocumentStore
 
 	state sync.Mutex
-	down  time.Time // until when it is left alone
+	there port.DocumentStore // store, for who does not wait until it is opened
+	down  time.Time          // until when it is left alone
 	cause error
 }
 
@@ -206,6 +209,13 @@ func (s *Store) rest(d *database, err error) {
 		After(leftAlone)
 }
 
+// opened is the database's store, nil where it was not opened yet.
+func (d *database) opened() port.DocumentStore {
+	d.state.Lock()
+	defer d.state.Unlock()
+	return d.there
+}
+
 // member is a database's store, opened if it was not yet. Fault Unavailable while it does not answer.
 func (s *Store) member(ctx context.Context, d *database) (port.DocumentStore, error) {
 	if err := d.resting(); err != nil {
@@ -226,8 +236,14 @@ func (s *Store) member(ctx context.Context, d *database) (port.DocumentStore, er
 	if err := s.adopt(ctx, d, opened); err != nil {
 		return nil, errors.Join(s.note(d, err), opened.Close())
 	}
-	d.store = opened
+	d.keep(opened)
 	return opened, nil
+}
+
+func (d *database) keep(opened port.DocumentStore) {
+	d.state.Lock()
+	defer d.state.Unlock()
+	d.store, d.there = opened, opened
 }
 
 // adopt makes an empty database a member, and refuses what is another's.
@@ -350,7 +366,7 @@ func (s *Store) choose(ctx context.Context) (*database, error) {
 	var counts map[string]int64
 	total := int64(0)
 	err := s.aside(ctx, func(r *bunsql.Reader) (err error) {
-		if counts, err = r.Placements(ctx); err != nil {
+		if counts, err = r.CountPlacements(ctx); err != nil {
 			return err
 		}
 		st, err := r.Organizations(ctx)
@@ -407,9 +423,25 @@ func (s *Store) Parts() []port.StorePart {
 				err = s.note(d, m.Ping(ctx))
 			}
 			return err
-		}}
+		}, Pool: func() (port.Pool, bool) { return s.pool(d) }}
 	}
 	return out
+}
+
+// pool is that of a database, of the home with the connections aside.
+func (s *Store) pool(d *database) (p port.Pool, ok bool) {
+	stores := []port.DocumentStore{d.opened()}
+	if d == s.home {
+		stores = append(stores, s.side)
+	}
+	for _, store := range stores {
+		if pooled, is := store.(port.Pooled); is {
+			one := pooled.Pool()
+			p.InUse, p.Max, ok = p.InUse+one.InUse, p.Max+one.Max, true
+			p.Waits, p.Waited = p.Waits+one.Waits, p.Waited+one.Waited
+		}
+	}
+	return p, ok
 }
 
 // Close implements port.DocumentStore. It waits for running functions; later calls

@@ -169,3 +169,50 @@ func organizationDeletion(t *testing.T, f *fixture) {
 		t.Errorf("a namespace of another organization: %+v", n)
 	}
 }
+
+// placements: a store of several databases places a new organization where it is told to and says where, another one
+// refuses to be told.
+func placements(t *testing.T, f *fixture) {
+	put := func(o port.Organization) func(port.DocumentWriter) error {
+		return func(w port.DocumentWriter) error { return w.PutOrganization(f.ctx, o) }
+	}
+	f.expect("an unknown database", fault.InvalidRequest, put(port.Organization{ID: "org_nowhere", Name: "nowhere",
+		CreatedAt: at(1), Database: "nowhere"}))
+	var names []string
+	if several, ok := f.s.(port.Parted); ok {
+		for _, part := range several.Parts() {
+			names = append(names, part.Name)
+		}
+	}
+	want := map[ident.Org]string{}
+	for _, name := range names {
+		id := ident.Org("org_in_" + name)
+		o := port.Organization{ID: id, Name: "in " + name, CreatedAt: at(1), Database: name}
+		want[id] = name
+		f.update(put(o))
+		o.Suspended = true // as by who has read it where it is
+		f.update(put(o))
+	}
+	f.view(func(r port.Reader) error {
+		all, err := r.Organizations(f.ctx)
+		if err != nil {
+			return err
+		}
+		placed, err := r.Placements(f.ctx, all)
+		if err != nil {
+			return err
+		}
+		for id, name := range want {
+			f.same("among all, "+string(id), placed[id], name)
+			one, err := r.Placements(f.ctx, []port.Organization{{ID: id}})
+			if err != nil {
+				return err
+			}
+			f.same("alone, "+string(id), one, map[ident.Org]string{id: name})
+		}
+		if len(names) == 0 && len(placed) > 0 {
+			t.Errorf("one database places organizations: %v", placed)
+		}
+		return nil
+	})
+}

@@ -31,6 +31,7 @@ func Run(t *testing.T, open func(t *testing.T) port.DocumentStore) {
 	}{
 		{"Organizations", organizations},
 		{"OrganizationDeletion", organizationDeletion},
+		{"Placements", placements},
 		{"Keys", keys},
 		{"Namespaces", namespaces},
 		{"NamespaceList", namespaceList},

@@ -23,6 +23,7 @@ import (
 )
 
 func (c *command) orgsCommand() *cobra.Command {
+	var database string
 	create := &cobra.Command{
 		Use:   "create NAME",
 		Short: "Make an organization and print its id",
@@ -32,7 +33,7 @@ func (c *command) orgsCommand() *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.withKeys(cmd, func(keys *key.Service) error {
-				o, err := keys.CreateOrganization(cmd.Context(), args[0])
+				o, err := keys.PlaceOrganization(cmd.Context(), args[0], database)
 				if err != nil {
 					return err
 				}
@@ -41,6 +42,8 @@ func (c *command) orgsCommand() *cobra.Command {
 			})
 		},
 	}
+	create.Flags().StringVar(&database, "database", "", "of several databases the one that it is to lie in (default: as "+
+		"storage.postgres.place says)")
 	var asJSON bool
 	list := &cobra.Command{
 		Use: "list", Short: "List organizations", Example: "  mneme orgs list --data ./data", Args: cobra.NoArgs,
@@ -58,8 +61,12 @@ func (c *command) orgsCommand() *cobra.Command {
 					Name      string    `json:"name"`
 					State     string    `json:"state"`
 					CreatedAt time.Time `json:"created_at"`
+					Database  string    `json:"database,omitempty"`
 				}
-				rows, cells := []row{}, [][]string{}
+				rows, cells, head := []row{}, [][]string{}, []string{"ID", "NAME", "STATE", "CREATED"}
+				if len(orgs) > 0 && orgs[0].Database != "" {
+					head = append(head, "DATABASE")
+				}
 				for _, o := range orgs {
 					state := "active"
 					switch {
@@ -68,13 +75,13 @@ func (c *command) orgsCommand() *cobra.Command {
 					case o.Suspended:
 						state = "suspended"
 					}
-					rows = append(rows, row{string(o.ID), o.Name, state, o.CreatedAt.UTC()})
-					cells = append(cells, []string{string(o.ID), o.Name, state, formatTime(o.CreatedAt)})
+					rows = append(rows, row{string(o.ID), o.Name, state, o.CreatedAt.UTC(), o.Database})
+					cells = append(cells, []string{string(o.ID), o.Name, state, formatTime(o.CreatedAt), o.Database}[:len(head)])
 				}
 				if asJSON {
 					return printJSON(c.stdout, map[string]any{"organizations": rows})
 				}
-				return table(c.stdout, []string{"ID", "NAME", "STATE", "CREATED"}, cells)
+				return table(c.stdout, head, cells)
 			})
 		},
 	}
@@ -121,8 +128,9 @@ func (c *command) orgsMoveCommand() *cobra.Command {
 		Short: "Move an organization to another database of the installation",
 		Long: `Move everything of an organization to another of the databases that
 storage.postgres.databases names, or to home. Servers go on: the organization can be read
-at every moment, and its writes are answered with 503 and Retry-After until
-its rows are copied and compared. Other organizations notice nothing. A command that
+at every moment and is written while most of it is copied. While what changed
+meanwhile is brought and both sides are compared, its writes are answered with 503
+and Retry-After. Other organizations notice nothing. A command that
 fails or is stopped before the organization is in the other database takes everything back.
 Where it was killed, the same command goes on, and writes wait for that; as long as the
 organization is not in the other database, --to with the one that it is in takes the
@@ -158,9 +166,11 @@ move back.`,
 func moveStage(p port.MoveProgress) string {
 	switch p.Step {
 	case port.MoveBegun:
-		return "preparing"
+		return "copying rows"
+	case port.MoveDrafted:
+		return "waiting for writes to end"
 	case port.MoveFenced:
-		return "copying rows; writes wait"
+		return "copying what changed; writes wait"
 	case port.MoveCopied:
 		return "comparing; writes wait"
 	case port.MoveChecked, port.MoveSwapped:

@@ -99,13 +99,18 @@ func TestOrgsDeleteOverKills(t *testing.T) {
 	}
 }
 
-// Where there is one database, no organization can be moved, and the command says why.
+// Where there is one database, no organization can be moved or placed, and the command says why.
 func TestOrgsMoveNeedsDatabases(t *testing.T) {
 	data := t.TempDir()
 	succeed(t, "orgs", "create", "acme", "--data", data)
 	r := mneme(t, "orgs", "move", "acme", "--to", "b", "--data", data)
 	if r.Code == 0 || !strings.Contains(r.Stderr, "storage.postgres.databases") {
 		t.Errorf("code %d: %s", r.Code, r.Stderr)
+	}
+	r = mneme(t, "orgs", "create", "other", "--database", "b", "--data", data)
+	if r.Code == 0 || !strings.Contains(r.Stderr, "database") ||
+		strings.Contains(succeed(t, "orgs", "list", "--data", data).Stdout, "other") {
+		t.Errorf("made in a database: code %d: %s", r.Code, r.Stderr)
 	}
 	if r := mneme(t, "orgs", "move", "acme", "--data", data); r.Code == 0 || !strings.Contains(r.Stderr, "--to") {
 		t.Errorf("without a database: code %d: %s", r.Code, r.Stderr)

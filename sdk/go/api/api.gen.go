@@ -3249,6 +3249,9 @@ type AdminCreateKeyKind string
 
 // AdminCreateOrganization defines model for AdminCreateOrganization.
 type AdminCreateOrganization struct {
+	// Database of several databases the one that it is to lie in; without it the server's setting decides
+	Database *string `json:"database,omitempty"`
+
 	// Name its name, which does not begin with org_
 	Name string `json:"name"`
 }
@@ -3621,6 +3624,9 @@ type AdminNamespaces struct {
 // AdminOrganization defines model for AdminOrganization.
 type AdminOrganization struct {
 	CreatedAt time.Time `json:"created_at"`
+
+	// Database of several databases the one that it lies in
+	Database *string `json:"database,omitempty"`
 
 	// DeletingAt when its deletion began; null: it did not
 	DeletingAt *time.Time `json:"deleting_at"`

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/mnemehq/mneme/adapters/storage/postgres"
@@ -88,6 +89,69 @@ limits: { read: 60000/min burst 6000 }
 			t.Fatalf("back again: %d", got)
 		}
 		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// An administrator says in which database a new organization is to lie, and is told where each lies; each has a pool of
+// its own.
+func TestOrganizationsArePlacedByName(t *testing.T) {
+	server := postgrestest.Start()
+	t.Cleanup(server.Stop)
+	r := components()
+	postgres.Register(r)
+	config := configured(t, r, t.TempDir(), fmt.Sprintf(`storage:
+  postgres: { dsn: %q, place: home, max_connections: 16, databases: [{ name: b, dsn: %q }] }
+`+modelless, server.Database(t), server.Database(t)))
+	ctx := t.Context()
+	a, err := app.Open(ctx, app.Settings{Registry: r, Config: config, Log: slog.New(slog.DiscardHandler), Command: "test",
+		Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = a.Close(context.WithoutCancel(ctx)) })
+	issued, err := a.Keys.Issue(ctx, key.Issue{Name: "k", Kind: ident.Admin, AllOrganizations: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := func(method, path, body string) *httptest.ResponseRecorder {
+		q := httptest.NewRequestWithContext(ctx, method, "http://localhost/admin/v1/organizations"+path, strings.NewReader(body))
+		q.Header.Set("Content-Type", "application/json")
+		q.Header.Set("Authorization", "Bearer "+issued.Secret)
+		w := httptest.NewRecorder()
+		a.Handler.ServeHTTP(w, q)
+		return w
+	}
+	for body, want := range map[string]string{`{"name":"there","database":"b"}`: "b", `{"name":"anywhere"}`: "home",
+		`{"name":"here","database":"home"}`: "home"} {
+		if w := call("POST", "", body); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `"database":"`+want+`"`) {
+			t.Errorf("%s: %d %s", body, w.Code, w.Body)
+		}
+	}
+	if w := call("POST", "", `{"name":"nowhere","database":"d"}`); w.Code != http.StatusBadRequest {
+		t.Errorf("in an unknown database: %d %s", w.Code, w.Body)
+	}
+	if w := call("PATCH", "/there", `{"name":"moved"}`); w.Code != http.StatusOK ||
+		!strings.Contains(w.Body.String(), `"database":"b"`) {
+		t.Errorf("renamed: %d %s", w.Code, w.Body)
+	}
+	all, err := a.Keys.Organizations(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, o := range all {
+		got[o.Name] = o.Database
+	}
+	want := map[string]string{"default": "home", "anywhere": "home", "here": "home", "moved": "b"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("databases of organizations (-want +got):\n%s", diff)
+	}
+	figures := scrape(t, a)
+	for database, most := range map[string]float64{"home": 20, "b": 16} {
+		series := fmt.Sprintf(`mneme_pool_connections_max{database=%q,pool="store"}`, database)
+		if figures[series] != most {
+			t.Errorf("%s is %v, want %v", series, figures[series], most)
+		}
 	}
 }
 

@@ -143,8 +143,8 @@ func (a *App) measureStore() {
 func (a *App) measurePools() {
 	each := func(read func(p port.Pool) float64) func(f engine.Figures, emit metrics.Emit) {
 		return func(f engine.Figures, emit metrics.Emit) {
-			if f.StorePool != nil {
-				emit(read(*f.StorePool), "store")
+			for database, p := range f.StorePools {
+				emit(read(p), "store", database)
 			}
 			if len(f.IndexPools) == 0 {
 				return
@@ -153,10 +153,10 @@ func (a *App) measurePools() {
 			for _, p := range f.IndexPools {
 				sum += read(p)
 			}
-			emit(sum, "index")
+			emit(sum, "index", "")
 		}
 	}
-	pool := []string{"pool"}
+	pool := []string{"pool", "database"}
 	a.gauge("mneme_pool_connections", "Connections to the database that are in use; of SQLite those that read.", pool,
 		each(func(p port.Pool) float64 { return float64(p.InUse) }))
 	a.gauge("mneme_pool_connections_max", "Connections to the database that may be in use at once.", pool,

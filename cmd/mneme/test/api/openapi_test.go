@@ -503,6 +503,7 @@ var doubtful = []string{
 	// what is stored
 	"keeps its name", "has no sparse index", "is not, or no longer, in the list", "give every retriever used a weight of 0",
 	"must be the name of the organization", "is no source of the organization", "secrets: would be of no use",
+	"database: is of no use", // where there is one
 	// what the settings of a kind of source are, and what they lead to
 	"config: ", "config.", "secrets.", "is no kind of source here", "schedule.every: must be", "schedule.cron: ",
 	"has both every and cron",

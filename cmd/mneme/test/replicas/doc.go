@@ -5,6 +5,9 @@
 // over one process on SQLite; -short leaves it one set. Two tests need no process:
 // those of indexes that fall behind the change log.
 //
+// TestDatabases spreads organizations over three database servers and moves one, while the command, servers and
+// database servers are killed. MNEME_FAULT_ROUNDS=20 and -run TestDatabases -timeout 1h tell a long story of it.
+//
 // MNEME_FAULT_ROUNDS is the number of rounds of the loops, of TestSets the number of
 // end users that are erased while processes are killed. Meilisearch is that of MNEME_TEST_MEILISEARCH_URL and _KEY, or one in
 // the test's process.

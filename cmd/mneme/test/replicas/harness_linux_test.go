@@ -47,6 +47,8 @@ type fleet struct {
 	postgres *postgrestest.Server
 	again    func()        // stops the database server that up has started
 	dsn      string        // of the store; "" with SQLite
+	own      string        // a database to use in place of one of postgres
+	others   string        // settings of the store beside it
 	index    outside       // nil: all of it is in the processes
 	beside   *harness.Site // where commands are run
 	key      string        // a service key of the first tenant

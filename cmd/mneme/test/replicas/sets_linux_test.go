@@ -66,8 +66,10 @@ func (f *fleet) backends() string {
 	f.t.Helper()
 	var b strings.Builder
 	if !f.set.sqlite {
-		f.dsn = f.postgres.Database(f.t)
-		fmt.Fprintf(&b, "storage: {postgres: {dsn: %q, max_connections: 16}}\n", f.dsn)
+		if f.dsn = f.own; f.dsn == "" {
+			f.dsn = f.postgres.Database(f.t)
+		}
+		fmt.Fprintf(&b, "storage: {postgres: {dsn: %q, max_connections: 16%s}}\n", f.dsn, f.others)
 	}
 	keyword, others := inProcess, inProcess
 	switch f.set.index {
@@ -471,13 +473,20 @@ func (f *fleet) rows(query string) (n int) {
 // outage ends the database server as a crash does; up starts it again.
 func (f *fleet) outage() (up func()) {
 	f.t.Helper()
+	again := crash(f.t, f.dsn, syscall.SIGQUIT)
+	return func() { f.again = again() }
+}
+
+// crash ends a database server that the tests have started, by a signal. up starts it again, and gives what ends it.
+func crash(t testing.TB, dsn string, signal syscall.Signal) (up func() (down func())) {
+	t.Helper()
 	var data string
-	on(f.t, f.dsn, func(ctx context.Context, conn *pgx.Conn) error {
+	on(t, dsn, func(ctx context.Context, conn *pgx.Conn) error {
 		return conn.QueryRow(ctx, "SHOW data_directory").Scan(&data)
 	})
 	line, err := os.ReadFile(filepath.Join(data, "postmaster.opts"))
 	if err != nil {
-		f.t.Fatal(err)
+		t.Fatal(err)
 	}
 	var args []string
 	for _, field := range strings.Fields(string(line)) {
@@ -485,24 +494,23 @@ func (f *fleet) outage() (up func()) {
 	}
 	pids, err := os.ReadFile(filepath.Join(data, "postmaster.pid"))
 	if err != nil {
-		f.t.Fatal(err)
+		t.Fatal(err)
 	}
 	pid, err := strconv.Atoi(strings.TrimSpace(strings.SplitN(string(pids), "\n", 2)[0]))
 	if err != nil {
-		f.t.Fatal(err)
+		t.Fatal(err)
 	}
 	owner, err := os.Stat(data)
 	if err != nil {
-		f.t.Fatal(err)
+		t.Fatal(err)
 	}
-	if err := syscall.Kill(pid, syscall.SIGQUIT); err != nil {
-		f.t.Fatal(err)
+	if err := syscall.Kill(pid, signal); err != nil {
+		t.Fatal(err)
 	}
 	for syscall.Kill(pid, 0) == nil {
 		time.Sleep(10 * time.Millisecond)
 	}
-	return func() {
-		f.t.Helper()
+	start := func() (down func(), over <-chan struct{}) {
 		cmd := exec.Command(args[0], args[1:]...)
 		cmd.Dir = filepath.Dir(data)
 		cmd.Env = []string{"LD_LIBRARY_PATH=" + filepath.Join(filepath.Dir(args[0]), "../lib"), "LC_ALL=C",
@@ -522,20 +530,29 @@ func (f *fleet) outage() (up func()) {
 			}
 		}()
 		if err := <-begun; err != nil {
-			f.t.Fatal(err)
+			t.Fatal(err)
 		}
-		f.again = func() {
+		return func() {
 			_ = cmd.Process.Signal(syscall.SIGINT) // it may have ended already
 			<-ended
-		}
+		}, ended
+	}
+	return func() func() {
+		t.Helper()
+		down, over := start()
 		for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
-			conn, err := pgx.Connect(context.Background(), f.dsn)
+			conn, err := pgx.Connect(context.Background(), dsn)
 			if err == nil {
 				_ = conn.Close(context.Background())
-				return
+				return down
 			}
 			if time.Since(began) > time.Minute {
-				f.t.Fatal(err)
+				t.Fatal(err)
+			}
+			select {
+			case <-over: // processes of the one before still had its memory
+				down, over = start()
+			default:
 			}
 		}
 	}

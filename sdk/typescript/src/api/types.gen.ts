@@ -229,6 +229,10 @@ export type AdminCreateOrganization = {
      * its name, which does not begin with org_
      */
     name: string;
+    /**
+     * of several databases the one that it is to lie in; without it the server's setting decides
+     */
+    database?: string;
 };
 
 export type AdminDeleted = {
@@ -806,6 +810,10 @@ export type AdminOrganization = {
      */
     deleting_at: string | null;
     created_at: string;
+    /**
+     * of several databases the one that it lies in
+     */
+    database?: string;
 };
 
 export type AdminOrganizationDeletion = {

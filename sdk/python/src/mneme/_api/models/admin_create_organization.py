@@ -5,6 +5,8 @@ from typing import Any, Self, TypeVar
 
 from attrs import define as _attrs_define
 
+from ..types import UNSET, Unset
+
 T = TypeVar("T", bound="AdminCreateOrganization")
 
 
@@ -13,12 +15,17 @@ class AdminCreateOrganization:
     """
     Attributes:
         name (str): its name, which does not begin with org_
+        database (str | Unset): of several databases the one that it is to lie in; without it the server's setting
+            decides
     """
 
     name: str
+    database: str | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
         name = self.name
+
+        database = self.database
 
         field_dict: dict[str, Any] = {}
 
@@ -27,6 +34,8 @@ class AdminCreateOrganization:
                 "name": name,
             }
         )
+        if database is not UNSET:
+            field_dict["database"] = database
 
         return field_dict
 
@@ -35,8 +44,11 @@ class AdminCreateOrganization:
         d = dict(src_dict)
         name = d.pop("name")
 
+        database = d.pop("database", UNSET)
+
         admin_create_organization = cls(
             name=name,
+            database=database,
         )
 
         return admin_create_organization

@@ -7,6 +7,8 @@ from typing import Any, Self, TypeVar, cast
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
+from ..types import UNSET, Unset
+
 T = TypeVar("T", bound="AdminOrganization")
 
 
@@ -19,6 +21,7 @@ class AdminOrganization:
         suspended (bool): true: all its keys answer 403
         deleting_at (datetime.datetime | None): when its deletion began; null: it did not
         created_at (datetime.datetime):
+        database (str | Unset): of several databases the one that it lies in
     """
 
     id: str
@@ -26,6 +29,7 @@ class AdminOrganization:
     suspended: bool
     deleting_at: datetime.datetime | None
     created_at: datetime.datetime
+    database: str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -43,6 +47,8 @@ class AdminOrganization:
 
         created_at = self.created_at.isoformat()
 
+        database = self.database
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -54,6 +60,8 @@ class AdminOrganization:
                 "created_at": created_at,
             }
         )
+        if database is not UNSET:
+            field_dict["database"] = database
 
         return field_dict
 
@@ -83,12 +91,15 @@ class AdminOrganization:
 
         created_at = datetime.datetime.fromisoformat(d.pop("created_at"))
 
+        database = d.pop("database", UNSET)
+
         admin_organization = cls(
             id=id,
             name=name,
             suspended=suspended,
             deleting_at=deleting_at,
             created_at=created_at,
+            database=database,
         )
 
         admin_organization.additional_properties = d
