@@ -35,7 +35,8 @@ func TestRemovalConflictsWithNoWriteOfOthers(t *testing.T) {
 		if _, err := session.Row(ctx, "SELECT pg_backend_pid()", nil, &pid); err != nil {
 			return 0, err
 		}
-		err = beside.QueryRow(ctx, `SELECT count(*) FROM pg_locks l, (SELECT ctid::text::point AS at FROM namespaces WHERE org = $1) n
+		err = beside.QueryRow(ctx, `SELECT count(*) FROM pg_locks l,
+  (SELECT ctid::text::point AS at FROM namespaces WHERE org = $1) n
 WHERE l.mode = 'SIReadLock' AND l.relation = 'namespaces'::regclass AND l.pid = $2
   AND (l.page IS NULL OR l.page = n.at[0] AND (l.tuple IS NULL OR l.tuple = n.at[1]))`, string(stays), pid).Scan(&n)
 		return n, err
