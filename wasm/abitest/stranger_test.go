@@ -331,7 +331,7 @@ func TestStrangerTurnsBad(t *testing.T) {
 					err != nil && got != c.want && got != fault.Timeout {
 					t.Errorf("got %v, want %s", err, c.want)
 				}
-				if took := time.Since(began); took > 20*time.Second {
+				if took := time.Since(began); took > time.Minute {
 					t.Errorf("it took %s", took)
 				}
 				harmless(t, m)
@@ -461,7 +461,7 @@ func TestStrangerRefused(t *testing.T) {
 			if !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %q does not mention %q", err, c.want)
 			}
-			if took := time.Since(began); took > 25*time.Second {
+			if took := time.Since(began); took > time.Minute {
 				t.Errorf("it took %s", took)
 			}
 		})

@@ -455,7 +455,7 @@ func TestSlowTasks(t *testing.T) {
 	defer cancel()
 	started := time.Now()
 	err := x.Apply(ctx, part(1), port.Batch{After: 2, Upto: 3, Changes: []port.IndexChange{texts("c", "lighthouse")}})
-	if fails(t, "a write with little time", err); time.Since(started) > 10*time.Second {
+	if fails(t, "a write with little time", err); time.Since(started) > time.Minute {
 		t.Error("the wait went on after the caller's time")
 	}
 }

@@ -666,13 +666,19 @@ func (w *Writer) RemoveMoved(ctx context.Context, org ident.Org, move int64, lim
 			return true, nil
 		}
 	}
-	if _, err := w.s.exec(ctx, op, `UPDATE namespaces SET dropped = 1, erasing_at = 0 WHERE org = ? AND dropped = 0`,
-		string(org)); err != nil {
+	// By an index each, and in transactions of their own: one that has read other namespaces conflicts with whoever
+	// writes in them, and where many do it would never commit.
+	n, err := w.s.exec(ctx, op, `UPDATE namespaces SET dropped = 1, erasing_at = 0 WHERE org = ? AND dropped = 0`, string(org))
+	if err != nil {
 		return false, w.fail(err)
 	}
-	w.forget()
+	if n > 0 {
+		w.forget()
+		return true, nil
+	}
 	var generation int64
-	left, err := w.s.get(ctx, op, `SELECT generation FROM namespaces WHERE org = ? LIMIT 1`, []any{string(org)}, &generation)
+	left, err := w.s.get(ctx, op, `SELECT generation FROM namespaces WHERE org = ? AND dropped <> 0 ORDER BY generation LIMIT 1`,
+		[]any{string(org)}, &generation)
 	if err != nil || !left {
 		return false, err
 	}

@@ -155,7 +155,7 @@ func (w *Writer) EraseOrganization(ctx context.Context, id ident.Org, limit int)
 		return n, false, fault.New(fault.Conflict, "organization %s has %d partitions", id, live)
 	}
 	var dropped int64
-	purge, err := w.s.get(ctx, op, `SELECT generation FROM namespaces WHERE org = ? ORDER BY generation LIMIT 1`,
+	purge, err := w.s.get(ctx, op, `SELECT generation FROM namespaces WHERE org = ? AND dropped <> 0 ORDER BY generation LIMIT 1`,
 		[]any{org}, &dropped)
 	if err != nil {
 		return n, false, err

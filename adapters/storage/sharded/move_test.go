@@ -285,7 +285,11 @@ func TestWritesLetGoOfWhatAnOrganizationHasLeft(t *testing.T) {
 	g.closed.Store(true)
 	ended := make(chan error, 1)
 	go func() { ended <- write(t.Context(), p, "after") }()
-	<-g.arrived
+	select {
+	case <-g.arrived:
+	case err := <-ended:
+		t.Fatalf("the write did not come to the database that the organization is in: %v", err)
+	}
 	g.closed.Store(false)
 	soon, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()

@@ -547,7 +547,7 @@ func (l *load) counts() {
 		f.replicas[0].start()
 	}
 	have := 0
-	for began := time.Now(); time.Since(began) < 20*time.Second; time.Sleep(100 * time.Millisecond) {
+	for began := time.Now(); time.Since(began) < f.patience(); time.Sleep(100 * time.Millisecond) {
 		if have, want = f.index.chunks(), f.rows(stored); have == want {
 			return
 		}
