@@ -70,6 +70,8 @@ type Reindex struct {
 	Queries    []string `json:"queries,omitempty" maxItems:"1000" minLength:"1" maxLength:"8192" doc:"queries to compare by; none: made from fifty random documents"`
 	Language   *string  `json:"language,omitempty" enum:"auto,en,de,fr,es,it,pt,nl,sv,tr,ru,ar,hi" doc:"language that keyword search takes its texts for from the swap on; auto: each chunk tells its own; left out: as it is"`
 	MinOverlap float64  `json:"min_overlap,omitempty" minimum:"0" maximum:"1" default:"0" doc:"lowest comparison.overlap that swaps; below it the new vectors are held"`
+
+	EmbeddingModel *string `json:"embedding_model,omitempty" maxLength:"256" doc:"embedding model that it has of its own from the swap on, by the id that GET /models?kind=embedding lists; empty: the server's default again; left out: as it is"`
 }
 
 // Discarded answers DELETE /organizations/{org}/namespaces/{namespace}/reindex.
@@ -105,6 +107,8 @@ func (s *Service) ReindexNamespace(ctx context.Context, in Reindex) (Reindexing,
 		Back:       in.Back,
 		Queries:    in.Queries,
 		MinOverlap: in.MinOverlap,
+
+		EmbeddingModel: in.EmbeddingModel,
 	}
 	if in.Language != nil {
 		ask.Language = *in.Language

@@ -27,7 +27,7 @@ func TestLifecycle(t *testing.T) {
 	}
 	n := c.get("plain").OK()
 	coretest.Fields(t, "a namespace", n.JSON, "name", "sparse", "language", "documents", "chunks", "bytes", "embedding_model",
-		"embedding_digest", "sparse_model", "created_at", "updated_at")
+		"embedding_digest", "embedding_model_chosen", "sparse_model", "created_at", "updated_at")
 	if n.JSON["name"] != "plain" || n.JSON["sparse"] != false || n.Number("documents") != 1 || n.Number("chunks") != 1 ||
 		n.Number("bytes") != 8 || n.JSON["embedding_model"] != "test-embedder" ||
 		n.JSON["embedding_digest"] != "sha256:test-embedder-1" || n.JSON["sparse_model"] != nil {
@@ -42,7 +42,7 @@ func TestLifecycle(t *testing.T) {
 	// Creating: idempotent, and a conflict with the other index.
 	for range 2 {
 		r := c.create(coretest.Object{"name": "thin", "sparse": true}).OK()
-		coretest.Fields(t, "a created namespace", r.JSON, "name", "sparse", "language")
+		coretest.Fields(t, "a created namespace", r.JSON, "name", "sparse", "language", "embedding_model")
 		if r.JSON["name"] != "thin" || r.JSON["sparse"] != true {
 			t.Errorf("created: %s", r.Body)
 		}
