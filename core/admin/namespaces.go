@@ -179,7 +179,8 @@ type Namespace struct {
 	Sparse         bool      `json:"sparse" doc:"whether it has a learned-sparse index"`
 	Language       string    `json:"language" enum:"auto,en,de,fr,es,it,pt,nl,sv,tr,ru,ar,hi" doc:"that keyword search takes its texts for; auto: each chunk tells its own"`
 	EmbeddingModel string    `json:"embedding_model" doc:"model of its vectors"`
-	Current        bool      `json:"current" doc:"false: its vectors are of other models than the configured ones, and it is to be reindexed"`
+	ModelChosen    bool      `json:"embedding_model_chosen" doc:"whether that model was chosen for it; false: it has the server's default"`
+	Current        bool      `json:"current" doc:"false: its vectors are of other models than it is to have, the configured ones or the one that was chosen for it, and it is to be reindexed"`
 	Shadow         *Shadow   `json:"shadow" doc:"what reindexing it has made or kept beside it; null: nothing"`
 	UpdatedAt      time.Time `json:"updated_at"`
 }
@@ -250,6 +251,7 @@ func (s *Service) ListNamespaces(ctx context.Context, in ListNamespaces) (Namesp
 			Sparse:         n.Sparse,
 			Language:       port.ShownLanguage(n.Language),
 			EmbeddingModel: n.EmbeddingModel,
+			ModelChosen:    n.Embedder != "",
 			Current:        s.reindex.Current(n),
 			Shadow:         shadowOf(shadows, n.Name),
 			UpdatedAt:      n.UpdatedAt.UTC(),

@@ -92,7 +92,7 @@ func (d *depot) export(ns string, vectors bool) []byte {
 }
 
 func (d *depot) bring(ns string, policy dataset.Policy, set []byte) (datasets.Imported, error) {
-	return d.transfers.Import(d.ctx, d.partition(ns), policy, bytes.NewReader(set))
+	return d.transfers.Import(d.ctx, d.partition(ns), datasets.How{Policy: policy}, bytes.NewReader(set))
 }
 
 // tally is what an import did with documents.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mnemehq/mneme/adapters/coretest"
 	"github.com/mnemehq/mneme/core/dataset"
+	datasets "github.com/mnemehq/mneme/core/dataset/namespace"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/filter"
 	"github.com/mnemehq/mneme/core/port"
@@ -159,7 +160,7 @@ func TestDamage(t *testing.T) {
 	// A caller who goes away in the middle.
 	left := errors.New("the caller has left")
 	body := io.MultiReader(bytes.NewReader(set[:len(set)/2]), failingReader{left})
-	if _, err := s.transfers.Import(s.ctx, s.partition("copy"), dataset.Fail, body); err == nil {
+	if _, err := s.transfers.Import(s.ctx, s.partition("copy"), datasets.How{Policy: dataset.Fail}, body); err == nil {
 		t.Error("half an import succeeded")
 	}
 	if s.stored("copy") != nil {
