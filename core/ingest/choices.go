@@ -56,5 +56,5 @@ func (c Choices) list(instead string) string {
 	if near := fault.Nearest(instead, names); near != "" && !slices.Contains(shown, near) {
 		shown = append([]string{near}, shown[:most-1]...)
 	}
-	return fmt.Sprintf("%s and %d others, which GET /models?kind=embedding lists", strings.Join(shown, ", "), len(names)-most)
+	return fmt.Sprintf("%s and %d more, which GET /models?kind=embedding lists", strings.Join(shown, ", "), len(names)-most)
 }
