@@ -555,14 +555,14 @@ func TestTheModelOfANamespace(t *testing.T) {
 	})
 	b := s.signedIn(s.key.Secret)
 	const all, one = "/console/o/default/n", "/console/o/default/n/own"
-	b.get(all).want(t, 200, "The server's default", `<option value="second"`).proper(t)
+	b.get(all).want(t, 200, "The server's default second test-embedder").proper(t)
 	b.post(all, url.Values{"name": {"own"}, "embedding_model": {"third"}}).want(t, 422, "no embedding model of this server").
 		proper(t)
 	b.post(all, url.Values{"name": {"own"}, "embedding_model": {"second"}}).want(t, 303)
 	b.post("/console/o/default/new-document", url.Values{"namespace": {"own"}, "id": {"bees"}, "text": {"Bees make honey."}}).
 		want(t, 303)
 	b.get(one).want(t, 200, "Vectors by second", "chosen for it").proper(t)
-	b.get(one+"/upkeep").want(t, 200, "model that was chosen for it", `<option value="=second"`).proper(t)
+	b.get(one+"/upkeep").want(t, 200, "model that was chosen for it", "as it is of the server's default second test-embedder").proper(t)
 	b.post(one+"/upkeep", url.Values{"embedding_model": {"="}}).want(t, 303)
 	b.settled(one+"/upkeep").want(t, 200, "of the configured model", s.embedder.Info().ID).proper(t)
 	b.post(one+"/upkeep", url.Values{"embedding_model": {""}}).want(t, 303)
