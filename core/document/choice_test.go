@@ -95,7 +95,12 @@ func TestANamespaceHasAnEmbedderOfItsOwn(t *testing.T) {
 	}
 	s.of("own", "narrow", true)
 
-	// Deleted and written again it is as any other.
+	// Emptied, or deleted, and written again it is as any other.
+	s.remove("own", coretest.Object{"ids": []string{"a", "b", "c"}}).OK()
+	s.write("own", doc("a", "zebras on the plain", ""))
+	s.of("own", "test-embedder", false)
+	s.drop("own").OK()
+	s.create(coretest.Object{"name": "own", "embedding_model": "narrow"}).OK()
 	s.drop("own").OK()
 	s.write("own", doc("a", "zebras on the plain", ""))
 	s.of("own", "test-embedder", false)

@@ -199,8 +199,8 @@ func (s *Service) beginShadow(ctx context.Context, p port.Partition, run reindex
 }
 
 func sameSettings(a, b port.PartitionRow) bool {
-	return a.Embedder == b.Embedder && a.EmbeddingDigest == b.EmbeddingDigest && a.SparseDigest == b.SparseDigest && a.Sparse == b.Sparse &&
-		a.Dimensions == b.Dimensions && a.Chunker == b.Chunker && a.Language == b.Language
+	return a.Embedder == b.Embedder && a.EmbeddingDigest == b.EmbeddingDigest && a.SparseDigest == b.SparseDigest &&
+		a.Sparse == b.Sparse && a.Dimensions == b.Dimensions && a.Chunker == b.Chunker && a.Language == b.Language
 }
 
 // fill copies every document, then the writes since, until only those of the last

@@ -562,7 +562,8 @@ func TestTheModelOfANamespace(t *testing.T) {
 	b.post("/console/o/default/new-document", url.Values{"namespace": {"own"}, "id": {"bees"}, "text": {"Bees make honey."}}).
 		want(t, 303)
 	b.get(one).want(t, 200, "Vectors by second", "chosen for it").proper(t)
-	b.get(one+"/upkeep").want(t, 200, "model that was chosen for it", "as it is of the server's default second test-embedder").proper(t)
+	b.get(one+"/upkeep").want(t, 200, "model that was chosen for it", "as it is of the server's default second test-embedder").
+		proper(t)
 	b.post(one+"/upkeep", url.Values{"embedding_model": {"="}}).want(t, 303)
 	b.settled(one+"/upkeep").want(t, 200, "of the configured model", s.embedder.Info().ID).proper(t)
 	b.post(one+"/upkeep", url.Values{"embedding_model": {""}}).want(t, 303)

@@ -118,8 +118,8 @@ running server, by who has an admin key of its organization (MNEME_ADMIN_KEY).
 	f := cmd.Flags()
 	f.StringVar(&ns, "namespace", "", "namespace to write into (required; of a data set with --url its own name unless given)")
 	f.StringVar(&org, "org", "", "of a data set with --url: organization to write into (default: the one called default)")
-	f.StringVar(&model, "embedding-model", "", "of its own that the namespace gets if the import makes it (default: the server's "+
-		"default; of a data set its own)")
+	f.StringVar(&model, "embedding-model", "",
+		"of its own that the namespace gets if the import makes it (default: the server's default; of a data set its own)")
 	f.StringVar(&on, "on-conflict", string(dataset.Fail), "of a data set: what to do "+policyHelp)
 	rights.flags(f)
 	files.flags(f)

@@ -55,7 +55,8 @@ a namespace a model of its own, which it keeps when the server's default changes
 step, of which nothing is kept.
 ` + connectHelp,
 		Example: "  mneme reindex handbook --data ./data\n  mneme reindex handbook --hold --queries questions.txt\n  " +
-			"mneme reindex handbook --embedding-model bge-m3\n  mneme reindex handbook --rollback\n  mneme reindex handbook --commit\n" +
+			"mneme reindex handbook --embedding-model bge-m3\n" +
+			"  mneme reindex handbook --rollback\n  mneme reindex handbook --commit\n" +
 			"  mneme reindex --indexes --config scaled-out.yaml\n  mneme reindex --all --org acme\n  mneme reindex " +
 			"--memories ann --integration chat\n  mneme reindex --memories --all",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -95,6 +95,9 @@ func (d *depot) bring(ns string, policy dataset.Policy, set []byte) (datasets.Im
 	return d.transfers.Import(d.ctx, d.partition(ns), datasets.How{Policy: policy}, bytes.NewReader(set))
 }
 
+// fail is an import that replaces nothing.
+var fail = datasets.How{Policy: dataset.Fail}
+
 // tally is what an import did with documents.
 type tally struct{ created, replaced, unchanged, skipped, embedded int64 }
 

@@ -15,7 +15,6 @@ import (
 
 	"github.com/mnemehq/mneme/adapters/coretest"
 	"github.com/mnemehq/mneme/core/dataset"
-	datasets "github.com/mnemehq/mneme/core/dataset/namespace"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/filter"
 	"github.com/mnemehq/mneme/core/port"
@@ -160,7 +159,7 @@ func TestDamage(t *testing.T) {
 	// A caller who goes away in the middle.
 	left := errors.New("the caller has left")
 	body := io.MultiReader(bytes.NewReader(set[:len(set)/2]), failingReader{left})
-	if _, err := s.transfers.Import(s.ctx, s.partition("copy"), datasets.How{Policy: dataset.Fail}, body); err == nil {
+	if _, err := s.transfers.Import(s.ctx, s.partition("copy"), fail, body); err == nil {
 		t.Error("half an import succeeded")
 	}
 	if s.stored("copy") != nil {
