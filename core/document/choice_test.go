@@ -253,6 +253,11 @@ func TestReindexingToAnotherEmbedder(t *testing.T) {
 		fault.InvalidRequest || !strings.Contains(fault.From(err).Message, "narrow, test-embedder") {
 		t.Errorf("to a name that there is not: %v", err)
 	}
+	for name, want := range map[string]bool{"": false, "narrow": true, "test-embedder": true} {
+		if _, needed, err := s.documents.CheckReindex(s.ctx, p, reindex.Request{EmbeddingModel: &name}); needed != want || err != nil {
+			t.Errorf("to %q: needed %v, %v", name, needed, err)
+		}
+	}
 	if r := s.reindex(p, reindex.Request{EmbeddingModel: new("")}); !r.Unchanged {
 		t.Errorf("to the default that it has: %+v", r)
 	}
@@ -285,7 +290,10 @@ func TestReindexingToAnotherEmbedder(t *testing.T) {
 	}
 	serves("gone back", "narrow", true, "a", "b", "c", "d", "e")
 
-	// A chosen default stays when another comes.
+	// A chosen default stays when another comes. What is held of the default as such is none.
+	if r := s.reindex(p, reindex.Request{EmbeddingModel: new(""), Hold: true}); !r.Held {
+		t.Errorf("held: %+v", r)
+	}
 	if r := s.reindex(p, reindex.Request{EmbeddingModel: new("test-embedder")}); r.Unchanged {
 		t.Errorf("to the default by its name: %+v", r)
 	}

@@ -56,3 +56,23 @@ func TestNamingAnEmbedder(t *testing.T) {
 type unnamed struct{ coretest.Embedder }
 
 func (*unnamed) Info() port.ModelInfo { return port.ModelInfo{} }
+
+// What may be chosen serves the vectors of namespaces that have chosen, and of no others: which of those are
+// served of before is roles.previous' to say.
+func TestAChoiceServesWhoHasChosen(t *testing.T) {
+	configured, other := &coretest.Embedder{Digest: "new"}, &coretest.Embedder{ID: "other", Digest: "old"}
+	all := ingest.NewEncoders(&ingest.Encoder{Embedder: configured}, ingest.Previous{}).
+		Offering(ingest.Choices{Embedders: []port.Embedder{configured, other}})
+	for chosen, want := range map[string]fault.Code{"": fault.Conflict, "other": "", "test-embedder": ""} {
+		row := port.PartitionRow{Name: "docs", Documents: 1, EmbeddingDigest: "old", Embedder: chosen}
+		if err := all.Check(row); (err == nil) != (want == "") || err != nil && fault.CodeOf(err) != want {
+			t.Errorf("chosen %q: %v", chosen, err)
+		}
+		if want == "" && all.For(row).Embedder != port.Embedder(other) {
+			t.Errorf("chosen %q: it is served by another model than made its vectors", chosen)
+		}
+		if stale := all.Stale(row); stale != (chosen != "other") {
+			t.Errorf("chosen %q: stale is %v", chosen, stale)
+		}
+	}
+}

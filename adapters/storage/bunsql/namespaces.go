@@ -281,7 +281,7 @@ func (w *Writer) CreatePartition(ctx context.Context, p port.Partition, n port.P
 		Life: int64(life),
 		Org:  string(p.Org()), Space: string(p.Space()), Integration: p.Integration(), Name: p.Name(), Sparse: flag(n.Sparse),
 		Embedder: n.Embedder, EmbeddingModel: n.EmbeddingModel, EmbeddingDigest: n.EmbeddingDigest,
-		Dimensions: int64(n.Dimensions),
+		Dimensions:  int64(n.Dimensions),
 		SparseModel: n.SparseModel, SparseDigest: n.SparseDigest, Chunker: n.Chunker, Language: n.Language,
 		CreatedAt: micros(n.CreatedAt), UpdatedAt: micros(n.UpdatedAt),
 	}
