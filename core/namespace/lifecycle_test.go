@@ -3,6 +3,7 @@ package namespace_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/mnemehq/mneme/adapters/coretest"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/ingest"
 	"github.com/mnemehq/mneme/core/key"
 	"github.com/mnemehq/mneme/core/namespace"
 	"github.com/mnemehq/mneme/core/port"
@@ -152,6 +154,15 @@ func TestModelsOfANewNamespace(t *testing.T) {
 		c.want.Name, c.want.Sparse, c.want.Chunker, c.want.CreatedAt, c.want.UpdatedAt = "docs", c.sparse, "7", at, at
 		if got := c.models.WithConfiguredModels(port.PartitionRow{Name: "docs", Sparse: c.sparse}); got != c.want {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+	}
+	slim := &coretest.Embedder{ID: "slim", Digest: "sha256:slim", Size: 48}
+	m := namespace.Models{Embedding: &embedding, Choices: ingest.Choices{Embedders: []port.Embedder{slim}},
+		Now: func() time.Time { return now }}
+	for chosen, want := range map[string]string{"": "e sha256:e 3", "slim": "slim sha256:slim 48", "gone": "  0"} {
+		got := m.WithConfiguredModels(port.PartitionRow{Name: "docs", Embedder: chosen})
+		if is := fmt.Sprint(got.EmbeddingModel, " ", got.EmbeddingDigest, " ", got.Dimensions); is != want || got.Embedder != chosen {
+			t.Errorf("chosen %q: %q, want %q", chosen, is, want)
 		}
 	}
 }
