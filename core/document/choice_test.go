@@ -254,7 +254,8 @@ func TestReindexingToAnotherEmbedder(t *testing.T) {
 		t.Errorf("to a name that there is not: %v", err)
 	}
 	for name, want := range map[string]bool{"": false, "narrow": true, "test-embedder": true} {
-		if _, needed, err := s.documents.CheckReindex(s.ctx, p, reindex.Request{EmbeddingModel: &name}); needed != want || err != nil {
+		_, needed, err := s.documents.CheckReindex(s.ctx, p, reindex.Request{EmbeddingModel: &name})
+		if needed != want || err != nil {
 			t.Errorf("to %q: needed %v, %v", name, needed, err)
 		}
 	}

@@ -161,7 +161,8 @@ func TestModelsOfANewNamespace(t *testing.T) {
 		Now: func() time.Time { return now }}
 	for chosen, want := range map[string]string{"": "e sha256:e 3", "slim": "slim sha256:slim 48", "gone": "  0"} {
 		got := m.WithConfiguredModels(port.PartitionRow{Name: "docs", Embedder: chosen})
-		if is := fmt.Sprint(got.EmbeddingModel, " ", got.EmbeddingDigest, " ", got.Dimensions); is != want || got.Embedder != chosen {
+		is := fmt.Sprint(got.EmbeddingModel, " ", got.EmbeddingDigest, " ", got.Dimensions)
+		if is != want || got.Embedder != chosen {
 			t.Errorf("chosen %q: %q, want %q", chosen, is, want)
 		}
 	}
