@@ -31,6 +31,7 @@ type Options struct {
 	Dir        string        // "": a fresh one; that of a closed Fixture finds what it stored
 	Embedder   port.Embedder // nil: NewEmbedder
 	NoEmbedder bool
+	Embedders  []port.Embedder    // beside Embedder, which a namespace may name
 	Sparse     port.SparseEncoder // nil: off
 	Previous   ingest.Previous    // models before those
 	// SparseQueries says how sparse queries are encoded; "": by the encoder.
@@ -152,6 +153,10 @@ func New(t testing.TB, o Options) *Fixture {
 		f.Embedder, _ = o.Embedder.(*Embedder)
 		encoder.Embedder, f.Models.Embedding = o.Embedder, new(o.Embedder.Info())
 	}
+	f.Models.Choices.Embedders = o.Embedders
+	if encoder.Embedder != nil {
+		f.Models.Choices.Embedders = append([]port.Embedder{encoder.Embedder}, o.Embedders...)
+	}
 	if o.Sparse != nil {
 		f.Models.Sparse = new(o.Sparse.Info())
 	}
@@ -162,7 +167,7 @@ func New(t testing.TB, o Options) *Fixture {
 	}
 	f.Store, f.Index = &Store{DocumentStore: over}, &Index{Index: index, IndexHooks: &IndexHooks{}}
 	f.Indexes = map[port.Retriever]port.Index{port.Vector: f.Index, port.Keyword: f.Index, port.SparseTerms: f.Index}
-	f.Encoders = ingest.NewEncoders(encoder, o.Previous)
+	f.Encoders = ingest.NewEncoders(encoder, o.Previous).Offering(f.Models.Choices)
 	f.Projector = ingest.NewProjector(f.Store, []port.Index{f.Index}, "coretest", f.Log)
 	f.Changes = ingest.NewLog(f.Store, f.Projector, o.Listeners...)
 	f.Searcher = retrieve.NewSearcher(retrieve.Searcher{

@@ -1,6 +1,7 @@
 package coretest
 
 import (
+	"cmp"
 	"context"
 	"hash/fnv"
 	"math"
@@ -12,7 +13,7 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 )
 
-// Dimensions is the length of an Embedder's vectors.
+// Dimensions is the length of an Embedder's vectors, unless it has another.
 const Dimensions = 64
 
 // Embedder makes deterministic vectors: words and character trigrams are
@@ -20,6 +21,8 @@ const Dimensions = 64
 // It is a retriever good enough to tell texts apart by their words.
 type Embedder struct {
 	Digest string // identity of the model
+	ID     string // "": test-embedder
+	Size   int    // of its vectors, up to Dimensions; 0: Dimensions
 	// Before runs before each batch and may make it slow, fail, wait or panic.
 	Before Hook[func(ctx context.Context, as port.TextKind, texts []string) error]
 
@@ -33,18 +36,20 @@ func NewEmbedder() *Embedder { return &Embedder{Digest: "sha256:test-embedder-1"
 
 func (e *Embedder) Info() port.ModelInfo {
 	return port.ModelInfo{
-		ID:         "test-embedder",
+		ID:         cmp.Or(e.ID, "test-embedder"),
 		Name:       "hashed words",
 		Version:    "1",
 		Tasks:      []port.Task{port.TaskEmbed},
 		Digest:     e.Digest,
-		Dimensions: Dimensions,
+		Dimensions: e.size(),
 		MaxTokens:  512,
 		Languages:  []string{"en"},
 		Licence:    "Apache-2.0",
 		Runtime:    "wasm",
 	}
 }
+
+func (e *Embedder) size() int { return cmp.Or(e.Size, Dimensions) }
 
 func (e *Embedder) Close() error { return nil }
 
@@ -90,7 +95,8 @@ func (e *Embedder) Embed(ctx context.Context, as port.TextKind, texts []string) 
 		e.queries += len(texts)
 	}
 	e.mu.Unlock()
-	d := port.Dense{Dim: Dimensions, Data: make([]float32, Dimensions*len(texts)), Tokens: make([]int, len(texts))}
+	n := e.size()
+	d := port.Dense{Dim: n, Data: make([]float32, n*len(texts)), Tokens: make([]int, len(texts))}
 	for i, text := range texts {
 		if err := ctx.Err(); err != nil {
 			return port.Dense{}, err

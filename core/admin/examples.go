@@ -236,7 +236,7 @@ func examples() map[string][]op.Example {
 				"namespaces": [
 					{
 						"name": "home", "documents": 1, "chunks": 1, "sparse": false, "language": "auto",
-						"embedding_model": "e5-small-v2", "current": true, "shadow": null,
+						"embedding_model": "e5-small-v2", "embedding_model_chosen": false, "current": true, "shadow": null,
 						"updated_at": "2026-11-21T18:49:04.637072Z"
 					}
 				],

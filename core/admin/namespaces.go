@@ -70,6 +70,8 @@ type Reindex struct {
 	Queries    []string `json:"queries,omitempty" maxItems:"1000" minLength:"1" maxLength:"8192" doc:"queries to compare by; none: made from fifty random documents"`
 	Language   *string  `json:"language,omitempty" enum:"auto,en,de,fr,es,it,pt,nl,sv,tr,ru,ar,hi" doc:"language that keyword search takes its texts for from the swap on; auto: each chunk tells its own; left out: as it is"`
 	MinOverlap float64  `json:"min_overlap,omitempty" minimum:"0" maximum:"1" default:"0" doc:"lowest comparison.overlap that swaps; below it the new vectors are held"`
+
+	EmbeddingModel *string `json:"embedding_model,omitempty" maxLength:"256" doc:"embedding model that it has of its own from the swap on, by the id that GET /models?kind=embedding lists; empty: the server's default again; left out: as it is"`
 }
 
 // Discarded answers DELETE /organizations/{org}/namespaces/{namespace}/reindex.
@@ -105,6 +107,8 @@ func (s *Service) ReindexNamespace(ctx context.Context, in Reindex) (Reindexing,
 		Back:       in.Back,
 		Queries:    in.Queries,
 		MinOverlap: in.MinOverlap,
+
+		EmbeddingModel: in.EmbeddingModel,
 	}
 	if in.Language != nil {
 		ask.Language = *in.Language
@@ -175,7 +179,8 @@ type Namespace struct {
 	Sparse         bool      `json:"sparse" doc:"whether it has a learned-sparse index"`
 	Language       string    `json:"language" enum:"auto,en,de,fr,es,it,pt,nl,sv,tr,ru,ar,hi" doc:"that keyword search takes its texts for; auto: each chunk tells its own"`
 	EmbeddingModel string    `json:"embedding_model" doc:"model of its vectors"`
-	Current        bool      `json:"current" doc:"false: its vectors are of other models than the configured ones, and it is to be reindexed"`
+	ModelChosen    bool      `json:"embedding_model_chosen" doc:"whether that model was chosen for it; false: it has the server's default"`
+	Current        bool      `json:"current" doc:"false: its vectors are of other models than it is to have, the configured ones or the one that was chosen for it, and it is to be reindexed"`
 	Shadow         *Shadow   `json:"shadow" doc:"what reindexing it has made or kept beside it; null: nothing"`
 	UpdatedAt      time.Time `json:"updated_at"`
 }
@@ -246,6 +251,7 @@ func (s *Service) ListNamespaces(ctx context.Context, in ListNamespaces) (Namesp
 			Sparse:         n.Sparse,
 			Language:       port.ShownLanguage(n.Language),
 			EmbeddingModel: n.EmbeddingModel,
+			ModelChosen:    n.Embedder != "",
 			Current:        s.reindex.Current(n),
 			Shadow:         shadowOf(shadows, n.Name),
 			UpdatedAt:      n.UpdatedAt.UTC(),

@@ -292,7 +292,7 @@ func TestNamespacesAreListed(t *testing.T) {
 	r := coretest.Ask(c.own, t, c.ListNamespaces, coretest.Object{},
 		func(l *admin.ListNamespaces) { l.Org = "default" }).OK().List("namespaces")
 	coretest.Fields(t, "a namespace", r[1], "name", "documents", "chunks", "sparse", "language", "embedding_model",
-		"current", "shadow", "updated_at")
+		"embedding_model_chosen", "current", "shadow", "updated_at")
 	now := c.Now().UTC().Truncate(time.Millisecond).Format(time.RFC3339Nano)
 	if n := r[1]; n["documents"] != 2.0 || n["chunks"] != 2.0 || n["sparse"] != false || n["current"] != true ||
 		n["shadow"] != nil || n["embedding_model"] != "test-embedder" || n["updated_at"] != now {

@@ -23,6 +23,8 @@ type ImportNamespace struct {
 	NamespaceRef
 	OnConflict string `query:"on_conflict" json:"-" enum:"fail,skip,replace" default:"fail" doc:"what to do with a document that is there already with another text or other metadata: import nothing, keep it, or replace it"`
 
+	EmbeddingModel string `query:"embedding_model" json:"-" maxLength:"256" doc:"embedding model of its own that a namespace gets which the import creates, by the id that GET /models?kind=embedding lists; empty: as the data set has it"`
+
 	body io.Reader
 }
 
@@ -66,7 +68,8 @@ func (s *Service) ImportNamespace(ctx context.Context, in ImportNamespace) (Impo
 	if err != nil {
 		return ImportedNamespace{}, err
 	}
-	n, err := s.transfers.Import(ctx, p, dataset.Policy(cmp.Or(in.OnConflict, string(dataset.Fail))), in.body)
+	how := datasets.How{Policy: dataset.Policy(cmp.Or(in.OnConflict, string(dataset.Fail))), Embedder: in.EmbeddingModel}
+	n, err := s.transfers.Import(ctx, p, how, in.body)
 	if err != nil {
 		return ImportedNamespace{}, wrap("import namespace", err)
 	}

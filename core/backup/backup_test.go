@@ -22,6 +22,7 @@ import (
 	"github.com/mnemehq/mneme/core/backup"
 	"github.com/mnemehq/mneme/core/document"
 	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/key"
 	"github.com/mnemehq/mneme/core/packing"
 	"github.com/mnemehq/mneme/core/port"
@@ -112,6 +113,14 @@ func settle(t *testing.T) *town {
 				"text": fmt.Sprintf("Document %d. %s", n, strings.Repeat("Words of it. ", 20))})
 		}
 		writeAll("docs", all)
+	}
+	err = f.Store.Update(t.Context(), func(w port.Writer) error {
+		row := port.PartitionRow{Embedder: "its-embedder", CreatedAt: f.Now(), UpdatedAt: f.Now()}
+		_, err := w.CreatePartition(t.Context(), port.Documents(ident.From(own).Org, "own"), row)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	w.save("ann", "Likes tea.")
 	w.save("bob", "Likes coffee.")
@@ -271,6 +280,9 @@ func TestThereAndBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.same("after pruning", have, at3)
+	if own := strings.Join(have["namespaces"], "\n"); !strings.Contains(own, "its-embedder") {
+		t.Errorf("no namespace has its own embedder: %s", own)
+	}
 }
 
 // TestProgress: what is said of a backup on its way is of the bytes that it holds, and of a check of its packs.

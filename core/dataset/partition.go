@@ -114,7 +114,7 @@ func (n discardSink) Write(kind string, v any) ([32]byte, error) {
 // contents writes the lines between opening and end.
 func (s Source) contents(ctx context.Context, r Reader, h port.PartitionEntry, out Sink) (c Counts, err error) {
 	p, n := h.Partition, h.Row
-	line := Namespace{Sparse: n.Sparse, Language: n.Language, Created: n.CreatedAt, Updated: n.UpdatedAt}
+	line := Namespace{Sparse: n.Sparse, Language: n.Language, Embedder: n.Embedder, Created: n.CreatedAt, Updated: n.UpdatedAt}
 	if s.Vectors {
 		line.Models = &Models{n.EmbeddingModel, n.EmbeddingDigest, n.Dimensions, n.SparseModel, n.SparseDigest, n.Chunker}
 	}

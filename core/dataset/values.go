@@ -215,6 +215,7 @@ func (p Partition) Of(org ident.Org, integration string) port.Partition {
 type Namespace struct {
 	Sparse   bool      `json:"sparse" doc:"whether it has a learned-sparse index"`
 	Language string    `json:"language,omitempty" doc:"that keyword search takes its texts for; absent: each tells its own"`
+	Embedder string    `json:"embedder,omitempty" doc:"embedding model that was chosen for it; absent: the server's default"`
 	Models   *Models   `json:"models,omitempty" doc:"absent without vectors"`
 	Created  time.Time `json:"created_at,omitzero"`
 	Updated  time.Time `json:"updated_at,omitzero"`
@@ -236,8 +237,8 @@ const NoVectors = "none"
 
 // Row is the row to create.
 func (n Namespace) Row(name string) port.PartitionRow {
-	out := port.PartitionRow{Name: name, Sparse: n.Sparse, Language: port.SaidLanguage(n.Language), CreatedAt: n.Created,
-		UpdatedAt: n.Updated}
+	out := port.PartitionRow{Name: name, Sparse: n.Sparse, Language: port.SaidLanguage(n.Language), Embedder: n.Embedder,
+		CreatedAt: n.Created, UpdatedAt: n.Updated}
 	if n.Models == nil {
 		out.EmbeddingModel, out.EmbeddingDigest = "no model", NoVectors
 		return out

@@ -57,7 +57,10 @@ func TestLanguageOfAReindexing(t *testing.T) {
 		t.Errorf("again: %+v", r)
 	}
 	finds("reindexed without a word of it", "", "bd")
-	if r := s.reindex(p, reindex.Request{Language: "auto"}); r.Unchanged {
+	if r := s.reindex(p, reindex.Request{Language: "auto", Hold: true}); !r.Held {
+		t.Errorf("held of none: %+v", r)
+	}
+	if r := s.reindex(p, reindex.Request{}); r.Unchanged { // goes on with what is held
 		t.Errorf("to none: %+v", r)
 	}
 	finds("each its own", "ac", "bd")

@@ -18,46 +18,60 @@ func (s *Service) CheckReindex(
 	ctx context.Context, p port.Partition, in reindex.Request,
 ) (documents int, needed bool, err error) {
 	err = s.store.View(ctx, func(r reader) error {
-		ns, shadow, err := s.checkReindexable(ctx, r, p, in)
+		ns, shadow, in, err := s.checkReindexable(ctx, r, p, in)
 		documents = int(ns.Documents)
 		needed = in.Force || in.Back || s.encoders.Stale(ns) || in.LanguageOf(ns) != ns.Language ||
-			shadow != nil && shadow.State == port.Building
+			in.EmbedderOf(ns) != ns.Embedder || shadow != nil && shadow.State == port.Building
 		return err
 	})
 	return documents, needed, err
 }
 
 // checkReindexable reads a namespace and its shadow, nil if there is none, and refuses a
-// reindexing that is impossible.
-func (s *Service) checkReindexable(ctx context.Context, r reader, p port.Partition,
-	in reindex.Request) (port.PartitionRow, *port.PartitionRow, error) {
-	ns, err := readNonEmpty(ctx, r, p)
-	if err != nil {
-		return ns, nil, err
+// reindexing that is impossible. settled is the request with the embedder's own name, and, where it
+// names none, with what a shadow was begun with that it goes on with.
+func (s *Service) checkReindexable(ctx context.Context, r reader, p port.Partition, in reindex.Request) (
+	ns port.PartitionRow, shadow *port.PartitionRow, settled reindex.Request, err error) {
+	if ns, err = readNonEmpty(ctx, r, p); err != nil {
+		return ns, nil, in, err
 	}
-	shadow, err := r.Partition(ctx, p.Shadow())
-	has := err == nil
-	if err != nil && !fault.IsPartitionNotFound(err) {
-		return ns, nil, err
+	row, err := r.Partition(ctx, p.Shadow())
+	switch {
+	case err == nil:
+		shadow = &row
+	case !fault.IsPartitionNotFound(err):
+		return ns, nil, in, err
 	}
 	if in.Back {
-		if !has || shadow.State != port.Retained {
-			return ns, nil, fault.New(fault.Conflict, "nothing is kept of namespace %q to go back to", p.Name())
+		if shadow == nil || shadow.State != port.Retained {
+			return ns, nil, in, fault.New(fault.Conflict, "nothing is kept of namespace %q to go back to", p.Name())
 		}
-		if err := s.encoders.Check(shadow); err != nil {
-			return ns, nil, err
+		return ns, shadow, in, s.encoders.Check(*shadow)
+	}
+	if in.EmbeddingModel != nil {
+		own, err := s.encoders.Choices().Named("embedding_model", *in.EmbeddingModel)
+		if err != nil {
+			return ns, nil, in, err
 		}
-	} else if err := s.encoders.Configured().Ready(ns.Sparse); err != nil {
-		return ns, nil, err
+		in.EmbeddingModel = &own
 	}
-	if !has {
-		return ns, nil, nil
+	if shadow != nil && shadow.State == port.Building {
+		if in.EmbeddingModel == nil {
+			in.EmbeddingModel = &shadow.Embedder
+		}
+		if in.Language == "" {
+			in.Language = port.ShownLanguage(shadow.Language)
+		}
 	}
-	return ns, &shadow, nil
+	due, err := s.encoders.Due(port.PartitionRow{Name: ns.Name, Embedder: in.EmbedderOf(ns)})
+	if err == nil {
+		err = due.Ready(ns.Sparse)
+	}
+	return ns, shadow, in, err
 }
 
 // Reindex recomputes the chunks and vectors of all documents of a namespace with the
-// configured models, in a shadow: a hidden second generation with its own indexes.
+// configured models, or the embedder that is or was chosen for it, in a shadow: a hidden second generation with its own indexes.
 // Writes are copied to it until none is missing, both generations are compared by
 // the same queries, and then one small transaction swaps them. Queries and writes go
 // on throughout, with the previous models where these are loaded (Encoders). Texts,
@@ -136,25 +150,26 @@ type shadow struct {
 }
 
 // beginShadow finds the shadow to fill, or makes it; nil: there is nothing to do.
-func (s *Service) beginShadow(ctx context.Context, p port.Partition, in reindex.Run) (*shadow, error) {
-	b := &shadow{Service: s, run: in}
+func (s *Service) beginShadow(ctx context.Context, p port.Partition, run reindex.Run) (*shadow, error) {
+	b := &shadow{Service: s, run: run}
 	var given port.Partition // up
 	err := s.store.Update(ctx, func(w writer) error {
 		b.own, given = port.Partition{}, port.Partition{}
-		ns, had, err := s.checkReindexable(ctx, w, p, in.Request)
+		ns, had, in, err := s.checkReindexable(ctx, w, p, run.Request)
 		if err != nil {
 			return err
 		}
 		b.live = p.At(ns.Generation)
 		goOn := had != nil && had.State == port.Building
-		language := in.LanguageOf(ns)
-		if !in.Back && !in.Force && !goOn && !s.encoders.Stale(ns) && language == ns.Language {
+		language, embedder := in.LanguageOf(ns), in.EmbedderOf(ns)
+		if !in.Back && !in.Force && !goOn && !s.encoders.Stale(ns) && language == ns.Language && embedder == ns.Embedder {
 			return nil
 		}
-		want := s.withConfiguredModels(port.PartitionRow{Name: ns.Name, Sparse: ns.Sparse, Language: language})
+		want := s.withConfiguredModels(port.PartitionRow{Name: ns.Name, Sparse: ns.Sparse, Language: language,
+			Embedder: embedder})
 		want.CreatedAt, want.UpdatedAt = ns.CreatedAt, ns.UpdatedAt
 		switch {
-		case in.Back, goOn && (!in.Force || in.Resumed) && sameSettings(*had, want):
+		case in.Back, goOn && (!in.Force || run.Resumed) && sameSettings(*had, want):
 			b.of = *had
 		default:
 			if had != nil {
@@ -168,7 +183,7 @@ func (s *Service) beginShadow(ctx context.Context, p port.Partition, in reindex.
 			}
 		}
 		b.own = p.At(b.of.Generation)
-		b.models = s.encoders.ByDigests(b.of.EmbeddingDigest, b.of.SparseDigest)
+		b.models = s.encoders.Of(b.of)
 		return nil
 	})
 	if err != nil {
@@ -184,8 +199,8 @@ func (s *Service) beginShadow(ctx context.Context, p port.Partition, in reindex.
 }
 
 func sameSettings(a, b port.PartitionRow) bool {
-	return a.EmbeddingDigest == b.EmbeddingDigest && a.SparseDigest == b.SparseDigest && a.Sparse == b.Sparse &&
-		a.Dimensions == b.Dimensions && a.Chunker == b.Chunker && a.Language == b.Language
+	return a.Embedder == b.Embedder && a.EmbeddingDigest == b.EmbeddingDigest && a.SparseDigest == b.SparseDigest &&
+		a.Sparse == b.Sparse && a.Dimensions == b.Dimensions && a.Chunker == b.Chunker && a.Language == b.Language
 }
 
 // fill copies every document, then the writes since, until only those of the last

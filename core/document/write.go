@@ -340,10 +340,8 @@ func (s *Service) readForWrite(ctx context.Context, r reader, p port.Partition,
 		return ns, false, err
 	default:
 		exists = true
-		if ns.Documents > 0 {
-			if err := s.encoders.Check(ns); err != nil {
-				return ns, true, err
-			}
+		if err := s.encoders.Check(ns); err != nil {
+			return ns, true, err
 		}
 	}
 	if expectSparse != nil && *expectSparse != ns.Sparse {
@@ -387,7 +385,7 @@ func (s *Service) commit(ctx context.Context, p port.Partition, models *ingest.E
 		if !exists {
 			if ns, err = w.CreatePartition(ctx, p,
 				s.withConfiguredModels(port.PartitionRow{Name: in.Namespace, Sparse: sparse,
-					Language: ns.Language})); err != nil {
+					Language: ns.Language, Embedder: ns.Embedder})); err != nil {
 				return err
 			}
 		}

@@ -180,7 +180,7 @@ func (e *Engine) build(c *Config, pages *page.Signer, recorder *event.Recorder) 
 		Embedder: c.Models.Embedder,
 		Sparse:   c.Models.Sparse,
 		Options:  c.Chunking,
-	}, c.Models.Previous)
+	}, c.Models.Previous).Offering(identity.Choices)
 	searcher := retrieve.NewSearcher(retrieve.Searcher{
 		Indexes:       c.Indexes,
 		Projector:     e.projector,

@@ -19,7 +19,7 @@ type Models struct {
 	Reranker port.Reranker
 	// Rerankers are those beside Reranker that a call may name.
 	Rerankers []port.Reranker
-	// Embedders are those beside Embedder that a call of OpenAI's protocol may name.
+	// Embedders are those beside Embedder that a namespace, or a call of OpenAI's protocol, may name.
 	Embedders []port.Embedder
 	// Aliases are further names of models, each with the model's own.
 	Aliases map[string]string
@@ -68,7 +68,7 @@ func statuses(w *model.Watch) func() []event.ModelStatus {
 
 // identities is what new namespaces record of the models.
 func (m Models) identities(now func() time.Time) namespace.Models {
-	id := namespace.Models{Chunker: chunk.Version, Now: now}
+	id := namespace.Models{Choices: m.choices(), Chunker: chunk.Version, Now: now}
 	if m.Embedder != nil {
 		i := m.Embedder.Info()
 		id.Embedding = &i
@@ -78,6 +78,15 @@ func (m Models) identities(now func() time.Time) namespace.Models {
 		id.Sparse = &i
 	}
 	return id
+}
+
+// choices are the embedders that a namespace may have of its own.
+func (m Models) choices() ingest.Choices {
+	c := ingest.Choices{Embedders: m.Embedders, Aliases: m.Aliases}
+	if m.Embedder != nil {
+		c.Embedders = append([]port.Embedder{m.Embedder}, c.Embedders...)
+	}
+	return c
 }
 
 // byTask names the model of each role.

@@ -90,7 +90,7 @@ func TestAPartitionHasItsModels(t *testing.T) {
 		t.Error("memories cut by other rules are stale")
 	}
 	if o := all.With(chunk.Options{}); o.Configured().Options != (chunk.Options{}) || configured.Options != chunk.Default() ||
-		o.ByDigests("older", "").Embedder != before.Embedders[1] {
+		o.Of(port.PartitionRow{EmbeddingDigest: "older"}).Embedder != before.Embedders[1] {
 		t.Error("other options change what they should not")
 	}
 }

@@ -240,7 +240,7 @@ func TestAnImportIsHeard(t *testing.T) {
 	var set bytes.Buffer
 	h.must(export.Stream(ctx, &set))
 	for _, want := range [][]string{{"import created a in copy" + by + "\nimport created b in copy" + by}, nil} {
-		_, err = s.Import(ctx, port.Documents(who.Org, "copy"), dataset.Fail, bytes.NewReader(set.Bytes()))
+		_, err = s.Import(ctx, port.Documents(who.Org, "copy"), datasets.How{Policy: dataset.Fail}, bytes.NewReader(set.Bytes()))
 		h.must(err)
 		h.hears("an import", want...)
 	}
@@ -248,7 +248,7 @@ func TestAnImportIsHeard(t *testing.T) {
 	h.outbox.take(t, h.Store)
 	set.Reset()
 	h.must(export.Stream(ctx, &set))
-	_, err = s.Import(ctx, port.Documents(who.Org, "copy"), dataset.Replace, bytes.NewReader(set.Bytes()))
+	_, err = s.Import(ctx, port.Documents(who.Org, "copy"), datasets.How{Policy: dataset.Replace}, bytes.NewReader(set.Bytes()))
 	h.must(err)
 	h.hears("an import that replaces", "import updated b in copy"+by)
 }

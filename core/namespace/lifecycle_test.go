@@ -3,6 +3,7 @@ package namespace_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/mnemehq/mneme/adapters/coretest"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/ingest"
 	"github.com/mnemehq/mneme/core/key"
 	"github.com/mnemehq/mneme/core/namespace"
 	"github.com/mnemehq/mneme/core/port"
@@ -27,7 +29,7 @@ func TestLifecycle(t *testing.T) {
 	}
 	n := c.get("plain").OK()
 	coretest.Fields(t, "a namespace", n.JSON, "name", "sparse", "language", "documents", "chunks", "bytes", "embedding_model",
-		"embedding_digest", "sparse_model", "created_at", "updated_at")
+		"embedding_digest", "embedding_model_chosen", "sparse_model", "created_at", "updated_at")
 	if n.JSON["name"] != "plain" || n.JSON["sparse"] != false || n.Number("documents") != 1 || n.Number("chunks") != 1 ||
 		n.Number("bytes") != 8 || n.JSON["embedding_model"] != "test-embedder" ||
 		n.JSON["embedding_digest"] != "sha256:test-embedder-1" || n.JSON["sparse_model"] != nil {
@@ -42,7 +44,7 @@ func TestLifecycle(t *testing.T) {
 	// Creating: idempotent, and a conflict with the other index.
 	for range 2 {
 		r := c.create(coretest.Object{"name": "thin", "sparse": true}).OK()
-		coretest.Fields(t, "a created namespace", r.JSON, "name", "sparse", "language")
+		coretest.Fields(t, "a created namespace", r.JSON, "name", "sparse", "language", "embedding_model")
 		if r.JSON["name"] != "thin" || r.JSON["sparse"] != true {
 			t.Errorf("created: %s", r.Body)
 		}
@@ -152,6 +154,16 @@ func TestModelsOfANewNamespace(t *testing.T) {
 		c.want.Name, c.want.Sparse, c.want.Chunker, c.want.CreatedAt, c.want.UpdatedAt = "docs", c.sparse, "7", at, at
 		if got := c.models.WithConfiguredModels(port.PartitionRow{Name: "docs", Sparse: c.sparse}); got != c.want {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+	}
+	slim := &coretest.Embedder{ID: "slim", Digest: "sha256:slim", Size: 48}
+	m := namespace.Models{Embedding: &embedding, Choices: ingest.Choices{Embedders: []port.Embedder{slim}},
+		Now: func() time.Time { return now }}
+	for chosen, want := range map[string]string{"": "e sha256:e 3", "slim": "slim sha256:slim 48", "gone": "  0"} {
+		got := m.WithConfiguredModels(port.PartitionRow{Name: "docs", Embedder: chosen})
+		is := fmt.Sprint(got.EmbeddingModel, " ", got.EmbeddingDigest, " ", got.Dimensions)
+		if is != want || got.Embedder != chosen {
+			t.Errorf("chosen %q: %q, want %q", chosen, is, want)
 		}
 	}
 }

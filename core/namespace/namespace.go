@@ -6,6 +6,7 @@ import (
 
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/ingest"
 	"github.com/mnemehq/mneme/core/op"
 	"github.com/mnemehq/mneme/core/page"
 	"github.com/mnemehq/mneme/core/port"
@@ -31,17 +32,26 @@ type writer interface {
 // Models are the identities that a new namespace records, with the clock.
 type Models struct {
 	Embedding, Sparse *port.ModelInfo // nil: off
+	Choices           ingest.Choices  // of embedders that a namespace may have in place of Embedding
 	Chunker           string
 	Now               func() time.Time
 }
 
-// WithConfiguredModels records the models and the time on a namespace about to be created.
+// WithConfiguredModels records the models and the time on a namespace about to be created,
+// with the embedder that was chosen for it.
 func (m Models) WithConfiguredModels(n port.PartitionRow) port.PartitionRow {
 	n.Chunker = m.Chunker
 	n.CreatedAt = m.Now().UTC().Truncate(time.Millisecond)
 	n.UpdatedAt = n.CreatedAt
-	if m.Embedding != nil {
-		n.EmbeddingModel, n.EmbeddingDigest, n.Dimensions = m.Embedding.ID, m.Embedding.Digest, m.Embedding.Dimensions
+	embedding := m.Embedding
+	if n.Embedder != "" {
+		embedding = nil
+		if chosen := m.Choices.Embedder(n.Embedder); chosen != nil {
+			embedding = new(chosen.Info())
+		}
+	}
+	if embedding != nil {
+		n.EmbeddingModel, n.EmbeddingDigest, n.Dimensions = embedding.ID, embedding.Digest, embedding.Dimensions
 	}
 	if n.Sparse && m.Sparse != nil {
 		n.SparseModel, n.SparseDigest = m.Sparse.ID, m.Sparse.Digest
@@ -64,6 +74,8 @@ type CreateNamespace struct {
 	Name     string  `json:"name" schema:"NamespaceName"  example:"docs" doc:"name of the namespace"`
 	Sparse   bool    `json:"sparse,omitempty" default:"false" doc:"whether the namespace has a learned-sparse index"`
 	Language *string `json:"language,omitempty" enum:"auto,en,de,fr,es,it,pt,nl,sv,tr,ru,ar,hi" default:"auto" doc:"language that keyword search takes its texts and queries for; auto: each chunk and query tells its own"`
+
+	EmbeddingModel string `json:"embedding_model,omitempty" maxLength:"256" doc:"embedding model of its own, by the id that GET /models?kind=embedding lists; empty: the server's default, also when that changes"`
 }
 
 // NamespaceName lets a key limited to one namespace create only that one.
@@ -74,18 +86,25 @@ type Created struct {
 	Name     string `json:"name" schema:"NamespaceName"`
 	Sparse   bool   `json:"sparse"`
 	Language string `json:"language" enum:"auto,en,de,fr,es,it,pt,nl,sv,tr,ru,ar,hi"`
+
+	EmbeddingModel string `json:"embedding_model" doc:"model that makes its vectors; empty: it is off"`
 }
 
 // Create makes an empty namespace; it is idempotent and answers Conflict when
-// the name exists with the other index, or another language than the one asked for.
+// the name exists with the other index, or another language or embedding model than the one
+// asked for. InvalidRequest names the embedding models where there is none of the name.
 func (s *Service) Create(ctx context.Context, in CreateNamespace) (Created, error) {
 	who := ident.From(ctx)
 	p := port.Documents(who.Org, in.Name)
 	out := Created{Name: in.Name, Sparse: in.Sparse}
-	err := s.store.Update(ctx, func(w writer) error {
+	embedder, err := s.models.Choices.Named("embedding_model", in.EmbeddingModel)
+	if err != nil {
+		return Created{}, err
+	}
+	err = s.store.Update(ctx, func(w writer) error {
 		n, err := w.Partition(ctx, p)
 		if fault.IsPartitionNotFound(err) {
-			n = port.PartitionRow{Name: in.Name, Sparse: in.Sparse}
+			n = port.PartitionRow{Name: in.Name, Sparse: in.Sparse, Embedder: embedder}
 			if in.Language != nil {
 				n.Language = port.SaidLanguage(*in.Language)
 			}
@@ -94,7 +113,7 @@ func (s *Service) Create(ctx context.Context, in CreateNamespace) (Created, erro
 		if err != nil {
 			return err
 		}
-		out.Language = port.ShownLanguage(n.Language)
+		out.Language, out.EmbeddingModel = port.ShownLanguage(n.Language), n.EmbeddingModel
 		if n.Sparse != in.Sparse {
 			return fault.New(fault.Conflict,
 				"namespace %q exists %s; it was asked for %s, and an index never changes after creation",
@@ -103,6 +122,14 @@ func (s *Service) Create(ctx context.Context, in CreateNamespace) (Created, erro
 		if in.Language != nil && *in.Language != out.Language {
 			return fault.New(fault.Conflict, "namespace %q exists with the language %s; it was asked for with %s, "+
 				"which reindexing can give it", in.Name, out.Language, *in.Language)
+		}
+		if embedder != "" && embedder != n.Embedder {
+			have := n.Embedder
+			if have == "" {
+				have = "that is the server's default"
+			}
+			return fault.New(fault.Conflict, "namespace %q exists with the embedding model %s; it was asked for with %s, "+
+				"which reindexing can give it", in.Name, have, embedder)
 		}
 		return nil
 	})
@@ -136,6 +163,7 @@ type Namespace struct {
 	Bytes           int64     `json:"bytes" minimum:"0" doc:"UTF-8 bytes of the documents' texts"`
 	EmbeddingModel  string    `json:"embedding_model" doc:"model of its vectors"`
 	EmbeddingDigest string    `json:"embedding_digest" doc:"identity of that model"`
+	ModelChosen     bool      `json:"embedding_model_chosen" doc:"whether that model was chosen for it; false: it has the server's default"`
 	SparseModel     *string   `json:"sparse_model" doc:"model of its sparse vectors; null: it has none"`
 	CreatedAt       time.Time `json:"created_at"`
 	UpdatedAt       time.Time `json:"updated_at" doc:"of the last change of a document"`
@@ -149,7 +177,7 @@ type Page struct {
 
 func describe(n port.PartitionRow) Namespace {
 	out := Namespace{n.Name, n.Sparse, port.ShownLanguage(n.Language), n.Documents, n.Chunks, n.Bytes,
-		n.EmbeddingModel, n.EmbeddingDigest, nil,
+		n.EmbeddingModel, n.EmbeddingDigest, n.Embedder != "", nil,
 		n.CreatedAt.UTC(), n.UpdatedAt.UTC()}
 	if n.SparseModel != "" {
 		out.SparseModel = &n.SparseModel
@@ -268,8 +296,8 @@ func Operations() []op.Op[*Service] {
 			MaxBody: 64 << 10,
 			Timeout: 30 * time.Second,
 			Summary: "Create a namespace",
-			Description: "Needed only for a namespace with a sparse index or of one language; otherwise the first write " +
-				"creates it. Idempotent.",
+			Description: "Needed only for a namespace with a sparse index, of one language, or with an embedding model of " +
+				"its own; otherwise the first write creates it. Idempotent.",
 			Faults: []fault.Code{fault.InvalidRequest, fault.InvalidJSON, fault.InvalidNamespace, fault.Conflict,
 				fault.QuotaExceeded},
 		}, (*Service).Create),

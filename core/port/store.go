@@ -269,7 +269,8 @@ type PartitionRow struct {
 	Name            string
 	Generation      int64 // unique for ever; pins partitions to this generation
 	Sparse          bool
-	EmbeddingModel  string
+	Embedder        string // name of the embedding model that was chosen for it; "": the server's default
+	EmbeddingModel  string // of its vectors
 	EmbeddingDigest string
 	Dimensions      int
 	SparseModel     string // "" without a sparse index

@@ -14,6 +14,8 @@ type Request struct {
 	// Of a namespace only.
 	// Language is what its texts get for keyword search, or port.AnyLanguage; "": it keeps its own.
 	Language string `json:"language,omitempty"`
+	// EmbeddingModel is the embedder that it gets; "": the server's default, nil: it keeps its own.
+	EmbeddingModel *string `json:"embedding_model,omitempty"`
 
 	Hold       bool     `json:"hold,omitempty"`        // build and compare, but keep serving the current vectors
 	Back       bool     `json:"back,omitempty"`        // go back to what was served before the last swap
@@ -27,6 +29,14 @@ func (r Request) LanguageOf(n port.PartitionRow) string {
 		return n.Language
 	}
 	return port.SaidLanguage(r.Language)
+}
+
+// EmbedderOf is the embedder that a namespace has afterwards, as its row has it.
+func (r Request) EmbedderOf(n port.PartitionRow) string {
+	if r.EmbeddingModel == nil {
+		return n.Embedder
+	}
+	return *r.EmbeddingModel
 }
 
 // Result counts what was recomputed. It is the result of the job.

@@ -28,10 +28,11 @@ type Namespaces struct {
 
 // Namespace is a namespace that holds documents.
 type Namespace struct {
-	Name      string    `json:"name"`
-	Documents int64     `json:"documents"`
-	Sparse    bool      `json:"sparse"`
-	UpdatedAt time.Time `json:"updated_at"`
+	Name           string    `json:"name"`
+	Documents      int64     `json:"documents"`
+	Sparse         bool      `json:"sparse"`
+	EmbeddingModel string    `json:"embedding_model"`
+	UpdatedAt      time.Time `json:"updated_at"`
 }
 
 // ListNamespaces lists a page of namespaces by name.
@@ -42,7 +43,7 @@ func (s *Service) ListNamespaces(ctx context.Context, in ListNamespaces) (Namesp
 	}
 	out := Namespaces{Namespaces: make([]Namespace, len(page.Namespaces)), NextCursor: page.NextCursor}
 	for i, n := range page.Namespaces {
-		out.Namespaces[i] = Namespace{n.Name, n.Documents, n.Sparse, n.UpdatedAt}
+		out.Namespaces[i] = Namespace{n.Name, n.Documents, n.Sparse, n.EmbeddingModel, n.UpdatedAt}
 	}
 	return out, nil
 }

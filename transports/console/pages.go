@@ -248,6 +248,7 @@ type listModel struct {
 	First      bool
 	CanWrite   bool
 	Form       form
+	Embedders  []choice // of a new one; nil: there is no choice
 }
 
 const rows = "50"
@@ -266,7 +267,23 @@ func (v *visit) showNamespaces(f *form) (view, error) {
 	if list.NextCursor != nil {
 		m.Next = *list.NextCursor
 	}
+	if m.Embedders, err = v.embedders("", choice{Text: "The server's default"}); err != nil {
+		return view{}, err
+	}
 	return showForm(f, view{title: "Namespaces", template: "namespaces", section: "namespaces", model: m}, nil)
+}
+
+// embedders are the choices among the server's embedding models, whose values begin with prefix, behind others; nil
+// where there is one at most.
+func (v *visit) embedders(prefix string, first ...choice) ([]choice, error) {
+	list, _, err := optional[model.List](v, call{op: "models.list", query: url.Values{"kind": {"embedding"}}})
+	if err != nil || v.caller.ReadOnly || len(list.Models) < 2 {
+		return nil, err
+	}
+	for _, m := range list.Models {
+		first = append(first, choice{Value: prefix + m.ID, Text: m.ID})
+	}
+	return first, nil
 }
 
 // asked takes fields of a page's address over into a call, those that are set, with the length

@@ -21,6 +21,9 @@ func (v *visit) makeNamespace() (view, error) {
 	if l := f.Get("language"); l != "" {
 		body["language"] = l
 	}
+	if m := f.Get("embedding_model"); m != "" {
+		body["embedding_model"] = m
+	}
 	_, err := do[namespace.Created](v, call{op: "namespaces.create", body: body})
 	if f := v.refused(err); f != nil {
 		return v.showNamespaces(f)
@@ -87,6 +90,7 @@ func (v *visit) sendFiles() (view, error) {
 type moveModel struct {
 	Namespace string
 	Row       *admin.Namespace // nil: it holds nothing
+	Embedders []choice         // that it may have; nil: there is no choice
 	Progress  *admin.Reindexing
 	Imported  *admin.ImportedNamespace
 	Form      *form
@@ -110,6 +114,10 @@ func (v *visit) showUpkeep(m moveModel) (view, error) {
 	}
 	if len(list.Namespaces) > 0 && list.Namespaces[0].Name == m.Namespace {
 		m.Row = &list.Namespaces[0]
+	}
+	if m.Embedders, err = v.embedders(chosenModel, choice{Text: "of the model as it is"},
+		choice{Value: chosenModel, Text: "of the server's default"}); err != nil {
+		return view{}, err
 	}
 	r, err := do[admin.Reindexing](v, call{op: "admin.namespaces.reindexing", path: v.namespaceAt()})
 	switch {
@@ -160,6 +168,9 @@ func (v *visit) importNamespace() (view, error) {
 	return v.showUpkeep(moveModel{Imported: &n})
 }
 
+// chosenModel is before the name of a model in a form where no choice leaves it as it is.
+const chosenModel = "="
+
 // reindex recomputes the vectors of a namespace, or goes back to those before.
 func (v *visit) reindex() (view, error) {
 	body := map[string]any{}
@@ -167,6 +178,9 @@ func (v *visit) reindex() (view, error) {
 		if v.r.PostForm.Get(name) != "" {
 			body[name] = true
 		}
+	}
+	if m, chosen := strings.CutPrefix(v.r.PostForm.Get("embedding_model"), chosenModel); chosen {
+		body["embedding_model"] = m // "": the server's default
 	}
 	_, err := do[admin.Reindexing](v, call{op: "admin.namespaces.reindex", path: v.namespaceAt(), body: body})
 	if f := v.refused(err); f != nil {

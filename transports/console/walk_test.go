@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnemehq/mneme/adapters/coretest"
+	"github.com/mnemehq/mneme/core/engine"
 	"github.com/mnemehq/mneme/core/key"
 	"github.com/mnemehq/mneme/core/port"
 )
@@ -543,4 +545,32 @@ func TestChunksAroundAHit(t *testing.T) {
 		!strings.Contains(around[0], "hedge") || !strings.Contains(around[len(around)-1], "honey") {
 		t.Errorf("around the hit: %q", around)
 	}
+}
+
+// Where a server has several embedding models, a namespace is made with one of them, and gets another.
+func TestTheModelOfANamespace(t *testing.T) {
+	second := &coretest.Embedder{ID: "second", Digest: "sha256:second", Size: 48}
+	s := serve(t, nil, func(_ *server, c *engine.Config) {
+		c.Models.Embedders, c.Models.All = []port.Embedder{second}, append(c.Models.All, second)
+	})
+	b := s.signedIn(s.key.Secret)
+	const all, one = "/console/o/default/n", "/console/o/default/n/own"
+	b.get(all).want(t, 200, "The server's default second test-embedder").proper(t)
+	b.post(all, url.Values{"name": {"own"}, "embedding_model": {"third"}}).want(t, 422, "no embedding model of this server").
+		proper(t)
+	b.post(all, url.Values{"name": {"own"}, "embedding_model": {"second"}}).want(t, 303)
+	b.post("/console/o/default/new-document", url.Values{"namespace": {"own"}, "id": {"bees"}, "text": {"Bees make honey."}}).
+		want(t, 303)
+	b.get(one).want(t, 200, "Vectors by second", "chosen for it").proper(t)
+	b.get(one+"/upkeep").want(t, 200, "model that was chosen for it", "as it is of the server's default second test-embedder").
+		proper(t)
+	b.post(one+"/upkeep", url.Values{"embedding_model": {"="}}).want(t, 303)
+	b.settled(one+"/upkeep").want(t, 200, "of the configured model", s.embedder.Info().ID).proper(t)
+	b.post(one+"/upkeep", url.Values{"embedding_model": {""}}).want(t, 303)
+	b.settled(one+"/upkeep").want(t, 200, "of the configured model").proper(t)
+	b.post(one+"/upkeep", url.Values{"embedding_model": {"=second"}}).want(t, 303)
+	b.settled(one+"/upkeep").want(t, 200, "model that was chosen for it").proper(t)
+
+	alone := serve(t, nil)
+	alone.signedIn(alone.key.Secret).get(all).want(t, 200, "Make a namespace").lacks(t, "embedding_model")
 }

@@ -34,6 +34,7 @@ func TestMigrations(t *testing.T) {
 		"74b5d403a3460cd64830c281fc8ee95aa440602f66ad161d79267b9260fe7eec",
 		"c17dbc00b0a215d862a5865e8d9002960e6387bca72901d4c701ddbcfc6db664",
 		"62f3126b671bfd9d3a1de094c6887e36fd2ce5b9d3743345c1fa3b1c4297739b",
+		"d4346e3741c1f243cca4613e438531ad24ce51f861ee4f5db2fafffa25f582d4",
 	}
 	all, err := bunsql.Migrations()
 	if err != nil {

@@ -21,6 +21,7 @@ type namespaceRow struct {
 	Name            string `bun:"name"`
 	Dropped         int64  `bun:"dropped"`
 	Sparse          int64  `bun:"sparse"`
+	Embedder        string `bun:"embedder"`
 	EmbeddingModel  string `bun:"embedding_model"`
 	EmbeddingDigest string `bun:"embedding_digest"`
 	Dimensions      int64  `bun:"dimensions"`
@@ -47,6 +48,7 @@ func (r namespaceRow) port() port.PartitionRow {
 		Name:            r.Name,
 		Generation:      r.Generation,
 		Sparse:          r.Sparse != 0,
+		Embedder:        r.Embedder,
 		EmbeddingModel:  r.EmbeddingModel,
 		EmbeddingDigest: r.EmbeddingDigest,
 		Dimensions:      int(r.Dimensions),
@@ -164,11 +166,11 @@ func (r *Reader) Partition(ctx context.Context, p port.Partition) (port.Partitio
 	}
 	// By prepared statement: every query of the service reads this row.
 	var n namespaceRow
-	query, args := byName(p, `generation, name, sparse, embedding_model, embedding_digest, dimensions,
+	query, args := byName(p, `generation, name, sparse, embedder, embedding_model, embedding_digest, dimensions,
   sparse_model, sparse_digest, chunker, language, documents, chunks, bytes, seq, trimmed, created_at, updated_at, erasing_at, `+
 		`life, paused_until`)
 	ok, err := r.s.get(ctx, "read namespace", query, args,
-		&n.Generation, &n.Name, &n.Sparse, &n.EmbeddingModel, &n.EmbeddingDigest, &n.Dimensions,
+		&n.Generation, &n.Name, &n.Sparse, &n.Embedder, &n.EmbeddingModel, &n.EmbeddingDigest, &n.Dimensions,
 		&n.SparseModel, &n.SparseDigest, &n.Chunker, &n.Language, &n.Documents, &n.Chunks, &n.Bytes, &n.Seq, &n.Trimmed,
 		&n.CreatedAt, &n.UpdatedAt, &n.ErasingAt,
 		&n.Life, &n.PausedUntil)
@@ -278,7 +280,8 @@ func (w *Writer) CreatePartition(ctx context.Context, p port.Partition, n port.P
 	row := namespaceRow{
 		Life: int64(life),
 		Org:  string(p.Org()), Space: string(p.Space()), Integration: p.Integration(), Name: p.Name(), Sparse: flag(n.Sparse),
-		EmbeddingModel: n.EmbeddingModel, EmbeddingDigest: n.EmbeddingDigest, Dimensions: int64(n.Dimensions),
+		Embedder: n.Embedder, EmbeddingModel: n.EmbeddingModel, EmbeddingDigest: n.EmbeddingDigest,
+		Dimensions:  int64(n.Dimensions),
 		SparseModel: n.SparseModel, SparseDigest: n.SparseDigest, Chunker: n.Chunker, Language: n.Language,
 		CreatedAt: micros(n.CreatedAt), UpdatedAt: micros(n.UpdatedAt),
 	}

@@ -13,7 +13,7 @@ func (r *Reader) Partitions(ctx context.Context, org ident.Org, after port.Parti
 	if err := r.check(ctx); err != nil || limit <= 0 {
 		return nil, err
 	}
-	rows, err := r.s.query(ctx, op, `SELECT space, integration, name, seen_at, generation, sparse, embedding_model,
+	rows, err := r.s.query(ctx, op, `SELECT space, integration, name, seen_at, generation, sparse, embedder, embedding_model,
 		embedding_digest, dimensions,
   sparse_model, sparse_digest, chunker, language, documents, chunks, bytes, seq, created_at, updated_at, erasing_at
 FROM namespaces WHERE org = ? AND dropped = 0 AND life = 0 AND (space, name, integration) > (?, ?, ?) ORDER BY space,
@@ -27,7 +27,7 @@ name, integration LIMIT ?`,
 	for rows.Next() {
 		var n namespaceRow
 		var seen int64
-		if err := rows.Scan(&n.Space, &n.Integration, &n.Name, &seen, &n.Generation, &n.Sparse, &n.EmbeddingModel,
+		if err := rows.Scan(&n.Space, &n.Integration, &n.Name, &seen, &n.Generation, &n.Sparse, &n.Embedder, &n.EmbeddingModel,
 			&n.EmbeddingDigest, &n.Dimensions,
 			&n.SparseModel, &n.SparseDigest, &n.Chunker, &n.Language, &n.Documents, &n.Chunks, &n.Bytes, &n.Seq, &n.CreatedAt,
 			&n.UpdatedAt, &n.ErasingAt); err != nil {

@@ -180,7 +180,7 @@ func (f *fleet) fill(org ident.Org, documents int) port.Partition {
 	})
 	f.update(f.first, func(w port.DocumentWriter) error {
 		key := "key_" + string(org)
-		_, err := w.CreatePartition(ctx, p, port.PartitionRow{Dimensions: 2, EmbeddingModel: "m", CreatedAt: at})
+		_, err := w.CreatePartition(ctx, p, port.PartitionRow{Dimensions: 2, Embedder: "m", EmbeddingModel: "m", CreatedAt: at})
 		return errors.Join(err,
 			w.PutKey(ctx, port.Key{ID: key, Org: org, Name: "k", Hash: sha256.Sum256([]byte(org)), CreatedAt: at}),
 			w.PutIntegration(ctx, port.Integration{ID: "int_1", Org: org, Name: "i"}),
@@ -693,7 +693,7 @@ func TestMoveBringsWhatChanged(t *testing.T) {
 func TestMovedTables(t *testing.T) {
 	f := newFleet(t)
 	ctx := t.Context()
-	f.fill("org_moved", 1100)
+	p := f.fill("org_moved", 1100)
 	first, err := f.first.MoveOrganization(ctx, "org_moved", "b", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -704,6 +704,16 @@ func TestMovedTables(t *testing.T) {
 	}
 	if diff := cmp.Diff(first.Tables, second.Tables); diff != "" {
 		t.Errorf("from b, what came from the home (-home +b):\n%s", diff)
+	}
+	err = f.first.View(ctx, func(r port.Reader) error {
+		n, err := r.Partition(ctx, p)
+		if n.Embedder != "m" {
+			t.Errorf("the embedder of the namespace is %q", n.Embedder)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	rows := map[string]int64{}
 	for _, table := range first.Tables {

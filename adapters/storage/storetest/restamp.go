@@ -18,6 +18,7 @@ func setModels(t *testing.T, f *fixture) {
 			return err
 		}
 		_, err := w.CreatePartition(f.ctx, p, port.PartitionRow{
+			Embedder:        "own", // stays
 			EmbeddingModel:  "old",
 			EmbeddingDigest: "sha256:old",
 			Dimensions:      dim + 1,

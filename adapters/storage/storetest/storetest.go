@@ -450,7 +450,7 @@ func keys(t *testing.T, f *fixture) {
 func namespaces(t *testing.T, f *fixture) {
 	p := port.Documents(f.org, "docs")
 	want := port.PartitionRow{
-		Name: "docs", Sparse: true, EmbeddingModel: "e5", EmbeddingDigest: "sha256:aa", Dimensions: dim,
+		Name: "docs", Sparse: true, Embedder: "e5", EmbeddingModel: "e5", EmbeddingDigest: "sha256:aa", Dimensions: dim,
 		SparseModel: "splade", SparseDigest: "sha256:bb", Chunker: "1", Language: "de", CreatedAt: at(1), UpdatedAt: at(1),
 	}
 	in := want

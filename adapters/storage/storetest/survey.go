@@ -32,7 +32,8 @@ func survey(t *testing.T, f *fixture) {
 		for _, p := range []port.Partition{port.Documents(f.org, "full"), port.Documents(f.org, "empty"),
 			port.Documents(other.ID, "full"),
 			port.Memories(f.org, app.ID, "ann"), port.Memories(f.org, second.ID, "ann"), port.Memories(f.org, app.ID, "bob")} {
-			if _, err := w.CreatePartition(f.ctx, p, port.PartitionRow{CreatedAt: at, UpdatedAt: at}); err != nil {
+			row := port.PartitionRow{Embedder: "own of " + p.Name(), CreatedAt: at, UpdatedAt: at}
+			if _, err := w.CreatePartition(f.ctx, p, row); err != nil {
 				return err
 			}
 		}
@@ -73,6 +74,9 @@ func survey(t *testing.T, f *fixture) {
 				}
 				if diff := cmp.Diff(n, h.Row); diff != "" {
 					t.Errorf("%s: the row differs from Namespace:\n%s", h.Partition, diff)
+				}
+				if h.Row.Embedder != "own of "+h.Partition.Name() {
+					t.Errorf("%s: its embedder is %q", h.Partition, h.Row.Embedder)
 				}
 				memories := h.Partition.Space() == port.SpaceMemories
 				if memories != h.Seen.Equal(at) || h.Partition.Generation() != n.Generation {

@@ -37,6 +37,7 @@ func (c *command) importCommand() *cobra.Command {
 		ns     string
 		on     string
 		org    string
+		model  string
 		rights trust
 		files  fileImport
 	)
@@ -93,10 +94,10 @@ running server, by who has an admin key of its organization (MNEME_ADMIN_KEY).
 				case len(args) > 1:
 					return usage("a data set is imported alone")
 				case t.url != "":
-					return c.importNamespace(cmd.Context(), t, args[0], org, ns, keep, rights)
-				case ns != "" || org != "":
+					return c.importNamespace(cmd.Context(), t, args[0], org, ns, model, keep, rights)
+				case ns != "" || org != "" || model != "":
 					return usage("%s is a whole data set, with its namespaces: it goes into the store directly, without "+
-						"--namespace and --org", args[0])
+						"--namespace, --org and --embedding-model", args[0])
 				}
 				return c.importDataSet(cmd.Context(), args[0], keep, rights)
 			}
@@ -109,6 +110,7 @@ running server, by who has an admin key of its organization (MNEME_ADMIN_KEY).
 			if ns == "" {
 				return usage("import needs --namespace: the namespace to write into")
 			}
+			files.model = model
 			return c.importFiles(cmd.Context(), t, ns, args, files)
 		},
 	}
@@ -116,6 +118,8 @@ running server, by who has an admin key of its organization (MNEME_ADMIN_KEY).
 	f := cmd.Flags()
 	f.StringVar(&ns, "namespace", "", "namespace to write into (required; of a data set with --url its own name unless given)")
 	f.StringVar(&org, "org", "", "of a data set with --url: organization to write into (default: the one called default)")
+	f.StringVar(&model, "embedding-model", "",
+		"of its own that the namespace gets if the import makes it (default: the server's default; of a data set its own)")
 	f.StringVar(&on, "on-conflict", string(dataset.Fail), "of a data set: what to do "+policyHelp)
 	rights.flags(f)
 	files.flags(f)

@@ -22,6 +22,7 @@ import (
 	"github.com/mnemehq/mneme/cmd/mneme/internal/importer"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/model"
+	"github.com/mnemehq/mneme/core/namespace"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/registry"
 )
@@ -30,6 +31,7 @@ import (
 type fileImport struct {
 	scanner                  importer.Scanner
 	encoding                 string
+	model                    string // embedding model of its own that a new namespace gets; "": the server's default
 	workers, batch           int
 	strict, restart          bool
 	prune, watch, rehearsing bool
@@ -177,7 +179,10 @@ func (c *command) importFiles(ctx context.Context, t target, ns string, args []s
 	err = cl.Do(ctx, http.MethodGet, "/namespaces/"+url.PathEscape(ns), nil, nil)
 	switch {
 	case client.CodeOf(err) == string(fault.NamespaceNotFound):
-		err = state.ResetAll(source)
+		if err = state.ResetAll(source); err == nil && o.model != "" {
+			in := namespace.CreateNamespace{Name: ns, EmbeddingModel: o.model}
+			err = cl.Do(ctx, http.MethodPost, "/namespaces", in, nil)
+		}
 	case err == nil && o.restart:
 		err = state.Reread(source)
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -186,6 +187,10 @@ func (c *command) printNamespace(n namespace.Namespace) error {
 	if n.SparseModel != nil {
 		sparse = *n.SparseModel
 	}
+	embedding := n.EmbeddingModel
+	if n.ModelChosen {
+		embedding += " (chosen for it)"
+	}
 	t := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
 	for _, line := range [][2]string{
 		{"name", n.Name},
@@ -193,7 +198,7 @@ func (c *command) printNamespace(n namespace.Namespace) error {
 		{"documents", strconv.FormatInt(n.Documents, 10)},
 		{"chunks", strconv.FormatInt(n.Chunks, 10)},
 		{"bytes of text", strconv.FormatInt(n.Bytes, 10)},
-		{"embedding model", n.EmbeddingModel},
+		{"embedding model", embedding},
 		{"sparse model", sparse},
 		{"created", formatTime(n.CreatedAt)},
 		{"changed", formatTime(n.UpdatedAt)},
@@ -212,12 +217,14 @@ func (c *command) namespacesCreateCommand() *cobra.Command {
 	var language string
 	cmd := &cobra.Command{
 		Use:   "create NAME",
-		Short: "Create an empty namespace with a sparse index, or of one language",
+		Short: "Create an empty namespace with a sparse index, of one language, or with an embedding model of its own",
 		Long: `Create an empty namespace. The first write creates one by itself; this is for one with a
-learned-sparse index, or whose texts are all of one language.
+learned-sparse index, whose texts are all of one language, or whose vectors are of another
+model than the server's default: mneme models list names them.
 ` + connectHelp,
-		Example: "  mneme namespaces create handbuch --language de --data ./data\n  mneme namespaces create papers --sparse",
-		Args:    cobra.ExactArgs(1),
+		Example: "  mneme namespaces create handbuch --language de --data ./data\n  mneme namespaces create papers --sparse\n" +
+			"  mneme namespaces create code --embedding-model code-embedder",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := namespacePathOf(args[0]); err != nil {
 				return err
@@ -231,7 +238,8 @@ learned-sparse index, or whose texts are all of one language.
 			}
 			var made namespace.Created
 			if err = cl.Do(ctx, http.MethodPost, "/namespaces", in, &made); err == nil {
-				fmt.Fprintf(c.stderr, "%s is there; keyword search takes its texts for: %s\n", made.Name, made.Language)
+				fmt.Fprintf(c.stderr, "%s is there; keyword search takes its texts for: %s; its vectors are of: %s\n", made.Name,
+					made.Language, cmp.Or(made.EmbeddingModel, "no model"))
 			}
 			return joinErrors(err, done())
 		},
@@ -239,6 +247,7 @@ learned-sparse index, or whose texts are all of one language.
 	t.flags(cmd)
 	cmd.Flags().BoolVar(&in.Sparse, "sparse", false, "with a learned-sparse index")
 	cmd.Flags().StringVar(&language, "language", port.AnyLanguage, "of its texts, for keyword search: "+languageCodes)
+	cmd.Flags().StringVar(&in.EmbeddingModel, "embedding-model", "", "that makes its vectors (default: the server's default)")
 	return cmd
 }
 

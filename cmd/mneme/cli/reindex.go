@@ -23,12 +23,13 @@ func (c *command) reindexCommand() *cobra.Command {
 	var p userScope
 	var all, ofMemories, commit, indexes bool
 	var in admin.Reindex
-	var asked, language string
+	var asked, language, embedder string
 	cmd := &cobra.Command{
 		Use:   "reindex NAMESPACE... | --memories END_USER... | --all",
 		Short: "Rebuild the vectors of namespaces and memories with the configured models",
 		Long: `Rebuild the chunks and vectors of namespaces, after the embedding or the sparse
-model, or the way texts are chunked, was changed. Texts, metadata and times stay.
+model, or the way texts are chunked, was changed, or with another embedding model than
+the server's default. Texts, metadata and times stay.
 
 A second generation of the namespace, its shadow, is built with indexes of its own
 beside the one that is served. What is written during the rebuild is brought over. Both are
@@ -47,17 +48,21 @@ run with the one before, and restart them with it when it has ended: they
 catch up with what was written in between. Over SQLite the server has to be stopped.
 
 Namespaces whose vectors are of the configured models are left alone, unless --language
-gives them another language than they have.
+or --embedding-model gives them another than they have. --embedding-model NAME gives
+a namespace a model of its own, which it keeps when the server's default changes;
+--embedding-model "" gives it the server's default again.
 --memories rebuilds the vectors of end users and their memories, each in one
 step, of which nothing is kept.
 ` + connectHelp,
 		Example: "  mneme reindex handbook --data ./data\n  mneme reindex handbook --hold --queries questions.txt\n  " +
-			"mneme reindex handbook --rollback\n  mneme reindex handbook --commit\n" +
+			"mneme reindex handbook --embedding-model bge-m3\n" +
+			"  mneme reindex handbook --rollback\n  mneme reindex handbook --commit\n" +
 			"  mneme reindex --indexes --config scaled-out.yaml\n  mneme reindex --all --org acme\n  mneme reindex " +
 			"--memories ann --integration chat\n  mneme reindex --memories --all",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if indexes {
 				if all || ofMemories || commit || in.Force || in.Hold || in.Back || in.Language != nil || asked != "" ||
+					cmd.Flags().Changed("embedding-model") ||
 					len(args) > 0 || t.url != "" {
 					return usage("--indexes builds the configured indexes of everything there is; it goes with no name " +
 						"and no other flag")
@@ -71,6 +76,7 @@ step, of which nothing is kept.
 				return usage("of what? Name namespaces, or end users with --memories, or give --all")
 			}
 			setIfGiven(cmd.Flags().Changed("language"), &in.Language, language)
+			setIfGiven(cmd.Flags().Changed("embedding-model"), &in.EmbeddingModel, embedder)
 			if err := checkReindexFlags(in, ofMemories, commit, asked != ""); err != nil {
 				return err
 			}
@@ -126,6 +132,8 @@ step, of which nothing is kept.
 	cmd.Flags().BoolVar(&indexes, "indexes", false, "build the configured indexes from the store, and make no vectors")
 	cmd.Flags().StringVar(&language, "language", "", "of the texts from then on, for keyword search: "+languageCodes+
 		" (default: as it is)")
+	cmd.Flags().StringVar(&embedder, "embedding-model", "",
+		"that makes the vectors from then on; empty: the server's default (default: as it is)")
 	cmd.Flags().StringVar(&asked, "queries", "", "file with a query a line to compare by (default: made from fifty documents)")
 	cmd.Flags().Float64Var(&in.MinOverlap, "min-overlap", 0,
 		"least share of the ten best documents, 0 to 1, that both must find in the mean to swap")
@@ -275,14 +283,14 @@ func queries(n int) string {
 
 // checkReindexFlags refuses flags that do not go together.
 func checkReindexFlags(in admin.Reindex, ofMemories, commit, asks bool) error {
-	compares := asks || in.MinOverlap != 0
+	compares, changes := asks || in.MinOverlap != 0, in.Language != nil || in.EmbeddingModel != nil
 	switch {
-	case ofMemories && (in.Hold || in.Back || in.Language != nil || commit || compares):
+	case ofMemories && (in.Hold || in.Back || changes || commit || compares):
 		return usage("--memories goes with --force alone: nothing is held, compared or kept of memories, " +
-			"and each tells its language")
-	case in.Back && (in.Force || in.Hold || in.Language != nil || commit):
-		return usage("--rollback goes with none of --force, --hold, --language and --commit")
-	case commit && (in.Force || in.Hold || in.Language != nil || compares):
+			"each tells its language, and all have the server's default model")
+	case in.Back && (in.Force || in.Hold || changes || commit):
+		return usage("--rollback goes with none of --force, --hold, --language, --embedding-model and --commit")
+	case commit && (in.Force || in.Hold || changes || compares):
 		return usage("--commit removes what is kept; it builds and compares nothing")
 	case in.MinOverlap < 0 || in.MinOverlap > 1:
 		return usage("--min-overlap is a share from 0 to 1, not %g", in.MinOverlap)

@@ -66,7 +66,7 @@ func (c *command) exportNamespace(
 
 // importNamespace brings a data set of one namespace into a server.
 func (c *command) importNamespace(
-	ctx context.Context, t target, path, org, namespace string, on dataset.Policy, rights trust,
+	ctx context.Context, t target, path, org, namespace, model string, on dataset.Policy, rights trust,
 ) (err error) {
 	if rights.Authority != (installation.Authority{}) {
 		return usage("a server takes one namespace, without keys and secrets")
@@ -103,8 +103,11 @@ func (c *command) importNamespace(
 	defer bar.end()
 	sent := &countingReader{r: f, report: func(n int64) { bar.update("sending KiB", int(n>>10), int(info.Size()>>10)) }}
 	var r admin.ImportedNamespace
-	err = cl.Upload(ctx, namespacePath(org, namespace, "import")+"?on_conflict="+url.QueryEscape(string(on)),
-		"application/x-ndjson", encoding, sent, &r)
+	query := url.Values{"on_conflict": {string(on)}}
+	if model != "" {
+		query.Set("embedding_model", model)
+	}
+	err = cl.Upload(ctx, namespacePath(org, namespace, "import")+"?"+query.Encode(), "application/x-ndjson", encoding, sent, &r)
 	bar.end()
 	if err != nil {
 		return err

@@ -62,6 +62,7 @@ func sample(t testing.TB) []byte {
 		org := orgs[0].ID
 		p := port.Documents(org, "docs")
 		_, err = w.CreatePartition(ctx, p, port.PartitionRow{
+			Embedder:        "own",
 			Dimensions:      2,
 			EmbeddingDigest: "sha256:aa",
 			CreatedAt:       at,
@@ -175,6 +176,9 @@ func TestOrganizations(t *testing.T) {
 				}
 				if v, err := r.Secret(ctx, "cursor"); string(v) != "signs" {
 					t.Errorf("secret: %s, %v", v, err)
+				}
+				if n, err := r.Partition(ctx, port.Documents(o.ID, "docs")); err != nil || n.Embedder != "own" {
+					t.Errorf("namespace: %+v, %v", n, err)
 				}
 				docs, err := r.Documents(ctx, port.Documents(o.ID, "docs"), []string{"a"}, port.PartMetadata)
 				if err != nil || len(docs) != 1 || string(docs[0].Metadata) != `{"k":"<&>"}` {

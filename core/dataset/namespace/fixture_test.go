@@ -92,8 +92,11 @@ func (d *depot) export(ns string, vectors bool) []byte {
 }
 
 func (d *depot) bring(ns string, policy dataset.Policy, set []byte) (datasets.Imported, error) {
-	return d.transfers.Import(d.ctx, d.partition(ns), policy, bytes.NewReader(set))
+	return d.transfers.Import(d.ctx, d.partition(ns), datasets.How{Policy: policy}, bytes.NewReader(set))
 }
+
+// fail is an import that replaces nothing.
+var fail = datasets.How{Policy: dataset.Fail}
 
 // tally is what an import did with documents.
 type tally struct{ created, replaced, unchanged, skipped, embedded int64 }

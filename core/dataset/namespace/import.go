@@ -54,13 +54,24 @@ const (
 	encodeBytes = 128 << 10 // of text encoded at once
 )
 
+// How says how a data set is imported.
+type How struct {
+	Policy dataset.Policy
+	// Embedder is the embedding model of its own that a namespace gets which the import creates; "": as the
+	// data set has it. Fault Conflict where there is one with another.
+	Embedder string
+}
+
 // Import stores a data set of one namespace, of whatever name, in a partition. It
 // returns once everything is durable and searchable. Faults: InvalidRequest,
 // InvalidID, InvalidMetadata and PayloadTooLarge of a data set that is not whole,
 // damaged, or against the rules; Conflict by policy, and where the namespace's
 // vectors are of other models than are configured; Unavailable; those of a model.
 // Where documents were stored before, the message says how many.
-func (s *Service) Import(ctx context.Context, p port.Partition, policy dataset.Policy, body io.Reader) (out Imported, err error) {
+func (s *Service) Import(ctx context.Context, p port.Partition, how How, body io.Reader) (out Imported, err error) {
+	if how.Embedder, err = s.encoders.Choices().Named(embeddingModel, how.Embedder); err != nil {
+		return out, err
+	}
 	waiting, cancel := context.WithTimeoutCause(ctx, maxWait, busy())
 	defer cancel()
 	end, err := s.importing.take(waiting, p.Org())
@@ -68,7 +79,7 @@ func (s *Service) Import(ctx context.Context, p port.Partition, policy dataset.P
 		return out, err
 	}
 	defer end()
-	set, err := s.receive(ctx, p, policy, body)
+	set, err := s.receive(ctx, p, how, body)
 	if err != nil {
 		return out, err
 	}
@@ -83,7 +94,7 @@ func (s *Service) Import(ctx context.Context, p port.Partition, policy dataset.P
 		return out, err
 	}
 	defer leave()
-	in := importer{s: s, p: p, policy: policy, row: set.row, out: &out}
+	in := importer{s: s, p: p, policy: how.Policy, row: set.row, out: &out}
 	if err := in.run(ctx, set.spooled.reader()); err != nil {
 		return out, withProgress(err, p, out)
 	}
@@ -179,21 +190,25 @@ func (in *importer) flush(ctx context.Context) error {
 	return nil
 }
 
+const embeddingModel = "embedding_model" // the parameter that names one
+
 // target reads the namespace that the data set goes to, as it is or as it will be
-// created.
+// created: fault InvalidRequest where that takes an embedder which there is not.
 func (s *Service) target(ctx context.Context, r dataset.Reader, p port.Partition,
 	row dataset.Namespace) (n port.PartitionRow, exists bool, err error) {
 	n, err = r.Partition(ctx, p)
 	switch {
 	case fault.IsPartitionNotFound(err):
+		embedder, err := s.encoders.Choices().Named(embeddingModel, row.Embedder)
 		return s.withCurrentModels(port.PartitionRow{
 			Name:      p.Name(),
 			Sparse:    row.Sparse,
 			Language:  port.SaidLanguage(row.Language),
+			Embedder:  embedder,
 			CreatedAt: row.Created,
 			UpdatedAt: row.Updated,
-		}), false, nil
-	case err != nil || n.Documents == 0:
+		}), false, err
+	case err != nil:
 		return n, true, err
 	}
 	return n, true, s.encoders.Check(n)

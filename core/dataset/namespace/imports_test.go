@@ -159,7 +159,7 @@ func TestDamage(t *testing.T) {
 	// A caller who goes away in the middle.
 	left := errors.New("the caller has left")
 	body := io.MultiReader(bytes.NewReader(set[:len(set)/2]), failingReader{left})
-	if _, err := s.transfers.Import(s.ctx, s.partition("copy"), dataset.Fail, body); err == nil {
+	if _, err := s.transfers.Import(s.ctx, s.partition("copy"), fail, body); err == nil {
 		t.Error("half an import succeeded")
 	}
 	if s.stored("copy") != nil {

@@ -33,7 +33,7 @@ type received struct {
 type receiver struct {
 	s      *Service
 	p      port.Partition
-	policy dataset.Policy
+	how    How
 	out    received
 	opened bool // its partition came
 	last   string
@@ -48,8 +48,7 @@ type head struct {
 
 // receive reads a data set to its end, checks it, and compares it with the stored
 // documents. The caller closes received.kept.
-func (s *Service) receive(ctx context.Context, p port.Partition, policy dataset.Policy,
-	body io.Reader) (out *received, err error) {
+func (s *Service) receive(ctx context.Context, p port.Partition, how How, body io.Reader) (out *received, err error) {
 	spooled, err := s.spools.open(p.Org())
 	if err != nil {
 		return nil, err
@@ -64,7 +63,7 @@ func (s *Service) receive(ctx context.Context, p port.Partition, policy dataset.
 	if err != nil {
 		return nil, err
 	}
-	in := receiver{s: s, p: p, policy: policy, out: received{spooled: spooled}}
+	in := receiver{s: s, p: p, how: how, out: received{spooled: spooled}}
 	scan := dataset.NewScan(io.TeeReader(&bounded{body, s.maxImport, s.maxImport}, zipped))
 	scan.LimitLines(MaxLine)
 	for {
@@ -144,6 +143,9 @@ func (in *receiver) handleLine(ctx context.Context, scan *dataset.Scan, l *datas
 		if err := l.Decode(&in.out.row); err != nil {
 			return scan.Damage(err)
 		}
+		if in.how.Embedder != "" {
+			in.out.row.Embedder = in.how.Embedder
+		}
 		return in.checkHeader(ctx)
 	case dataset.KindDocument:
 		var d dataset.Document
@@ -171,9 +173,13 @@ func (in *receiver) handleLine(ctx context.Context, scan *dataset.Scan, l *datas
 // checkHeader refuses a data set as early as possible, before any document is read.
 func (in *receiver) checkHeader(ctx context.Context) error {
 	return in.s.store.View(ctx, func(r dataset.Reader) error {
-		n, _, err := in.s.target(ctx, r, in.p, in.out.row)
+		n, exists, err := in.s.target(ctx, r, in.p, in.out.row)
 		if err != nil {
 			return err
+		}
+		if asked := in.how.Embedder; exists && asked != "" && asked != n.Embedder {
+			return fault.New(fault.Conflict, "namespace %q exists with the embedding model %s; the import asks for %s, which "+
+				"reindexing can give it", in.p.Name(), n.EmbeddingModel, asked)
 		}
 		if n.Documents == 0 {
 			n = in.s.withCurrentModels(n)
@@ -243,7 +249,7 @@ func (in *receiver) compare(ctx context.Context) error {
 			at++
 		}
 		if other := h.TextHash != in.heads[at].text || h.MetadataHash != in.heads[at].meta; other {
-			if err := checkPolicy(in.policy, h); err != nil {
+			if err := checkPolicy(in.how.Policy, h); err != nil {
 				err.Message += "; nothing was imported"
 				return err
 			}

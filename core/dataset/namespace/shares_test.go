@@ -46,7 +46,7 @@ func (d *depot) begin(t *testing.T, p port.Partition, set []byte) *underway {
 	read, write := io.Pipe()
 	u := &underway{write, t, make(chan error, 1)}
 	go func() {
-		_, err := d.transfers.Import(d.ctx, p, dataset.Fail, read)
+		_, err := d.transfers.Import(d.ctx, p, fail, read)
 		u.ended <- errors.Join(err, read.Close())
 	}()
 	u.send(set[:1])
@@ -72,16 +72,16 @@ func TestImportsOfAnOrganizationWait(t *testing.T) {
 	mine := to.begin(t, to.partition("one"), set)
 	slow := []*underway{mine, to.begin(t, port.Documents("b", "one"), set), to.begin(t, port.Documents("c", "one"), set)}
 
-	if _, err := to.transfers.Import(to.ctx, port.Documents("d", "one"), dataset.Fail, bytes.NewReader(set)); err != nil {
+	if _, err := to.transfers.Import(to.ctx, port.Documents("d", "one"), fail, bytes.NewReader(set)); err != nil {
 		t.Errorf("beside three that send slowly: %v", err)
 	}
 	ctx, cancel := context.WithCancel(to.ctx)
 	cancel()
 	unread := failingReader{errors.New("was read")}
-	if _, err := to.transfers.Import(ctx, to.partition("two"), dataset.Fail, unread); !errors.Is(err, context.Canceled) {
+	if _, err := to.transfers.Import(ctx, to.partition("two"), fail, unread); !errors.Is(err, context.Canceled) {
 		t.Errorf("a second import whose caller has left: %v", err)
 	}
-	_, err := to.transfers.Import(to.ctx, to.partition("two"), dataset.Fail, unread)
+	_, err := to.transfers.Import(to.ctx, to.partition("two"), fail, unread)
 	if fault.CodeOf(err) != fault.Unavailable || fault.From(err).RetryAfter == 0 {
 		t.Errorf("a second import that waits too long: %v", err)
 	}
@@ -134,14 +134,14 @@ func TestTwoImportsAreStoredAtATime(t *testing.T) {
 	ended := make(chan error, len(orgs))
 	for _, org := range orgs {
 		go func() {
-			_, err := to.transfers.Import(to.ctx, port.Documents(org, "docs"), dataset.Fail, bytes.NewReader(set))
+			_, err := to.transfers.Import(to.ctx, port.Documents(org, "docs"), fail, bytes.NewReader(set))
 			ended <- err
 		}()
 	}
 	<-two
 	ctx, cancel := context.WithCancel(to.ctx)
 	body := &closing{Reader: bytes.NewReader(set), atEnd: cancel} // who leaves before it is stored
-	if _, err := to.transfers.Import(ctx, to.partition("docs"), dataset.Fail, body); !errors.Is(err, context.Canceled) {
+	if _, err := to.transfers.Import(ctx, to.partition("docs"), fail, body); !errors.Is(err, context.Canceled) {
 		t.Errorf("an import that waits to be stored: %v", err)
 	}
 	close(goOn)
@@ -293,7 +293,7 @@ func TestRoomIsShared(t *testing.T) {
 		ended := make(chan error, 1)
 		go func() { ended <- x.Stream(s.ctx, w) }()
 		<-w.came
-		_, err = transfers.Import(s.ctx, port.Documents(c.org, fmt.Sprint("n", i)), dataset.Fail, bytes.NewReader(set))
+		_, err = transfers.Import(s.ctx, port.Documents(c.org, fmt.Sprint("n", i)), fail, bytes.NewReader(set))
 		if (err == nil) != c.taken || err != nil && fault.CodeOf(err) != fault.Unavailable {
 			t.Errorf("%d: %v", i, err)
 		}
@@ -337,7 +337,7 @@ func TestExportsOfAnOrganizationWait(t *testing.T) {
 	s.write("docs", doc("a", "Alpha.", ""))
 	s.tenants("b")
 	set := s.export("docs", true)
-	if _, err := s.transfers.Import(s.ctx, port.Documents("b", "docs"), dataset.Fail, bytes.NewReader(set)); err != nil {
+	if _, err := s.transfers.Import(s.ctx, port.Documents("b", "docs"), fail, bytes.NewReader(set)); err != nil {
 		t.Fatal(err)
 	}
 	mine := ident.From(s.ctx).Org

@@ -3589,12 +3589,15 @@ type AdminKeys struct {
 type AdminNamespace struct {
 	Chunks int64 `json:"chunks"`
 
-	// Current false: its vectors are of other models than the configured ones, and it is to be reindexed
+	// Current false: its vectors are of other models than it is to have, the configured ones or the one that was chosen for it, and it is to be reindexed
 	Current   bool  `json:"current"`
 	Documents int64 `json:"documents"`
 
 	// EmbeddingModel model of its vectors
 	EmbeddingModel string `json:"embedding_model"`
+
+	// EmbeddingModelChosen whether that model was chosen for it; false: it has the server's default
+	EmbeddingModelChosen bool `json:"embedding_model_chosen"`
 
 	// Language that keyword search takes its texts for; auto: each chunk tells its own
 	Language AdminNamespaceLanguage `json:"language"`
@@ -3732,6 +3735,9 @@ type AdminRateChange struct {
 type AdminReindex struct {
 	// Back go back to the vectors served before the last swap, with everything written since; force is ignored then; default: false
 	Back *bool `json:"back,omitempty"`
+
+	// EmbeddingModel embedding model that it has of its own from the swap on, by the id that GET /models?kind=embedding lists; empty: the server's default again; left out: as it is
+	EmbeddingModel *string `json:"embedding_model,omitempty"`
 
 	// Force also where the vectors are of the configured models; default: false
 	Force *bool `json:"force,omitempty"`
@@ -4096,6 +4102,9 @@ type ContainerTag = string
 
 // CreateNamespace defines model for CreateNamespace.
 type CreateNamespace struct {
+	// EmbeddingModel embedding model of its own, by the id that GET /models?kind=embedding lists; empty: the server's default, also when that changes
+	EmbeddingModel *string `json:"embedding_model,omitempty"`
+
 	// Language language that keyword search takes its texts and queries for; auto: each chunk and query tells its own; default: auto
 	Language *CreateNamespaceLanguage `json:"language,omitempty"`
 
@@ -5597,6 +5606,9 @@ type Namespace struct {
 	// EmbeddingModel model of its vectors
 	EmbeddingModel string `json:"embedding_model"`
 
+	// EmbeddingModelChosen whether that model was chosen for it; false: it has the server's default
+	EmbeddingModelChosen bool `json:"embedding_model_chosen"`
+
 	// Language that keyword search takes its texts for; auto: each chunk and query tells its own
 	Language NamespaceLanguage `json:"language"`
 
@@ -5618,7 +5630,9 @@ type NamespaceLanguage string
 
 // NamespaceCreated defines model for NamespaceCreated.
 type NamespaceCreated struct {
-	Language NamespaceCreatedLanguage `json:"language"`
+	// EmbeddingModel model that makes its vectors; empty: it is off
+	EmbeddingModel string                   `json:"embedding_model"`
+	Language       NamespaceCreatedLanguage `json:"language"`
 
 	// Name 1-64 characters of a-z 0-9 _ -, starting with a letter or digit
 	Name   NamespaceName `json:"name"`
@@ -7676,6 +7690,9 @@ type AdminNamespacesExportParams struct {
 type AdminNamespacesImportParams struct {
 	// OnConflict what to do with a document that is there already with another text or other metadata: import nothing, keep it, or replace it
 	OnConflict *AdminNamespacesImportParamsOnConflict `form:"on_conflict,omitempty" json:"on_conflict,omitempty"`
+
+	// EmbeddingModel embedding model of its own that a namespace gets which the import creates, by the id that GET /models?kind=embedding lists; empty: as the data set has it
+	EmbeddingModel *string `form:"embedding_model,omitempty" json:"embedding_model,omitempty"`
 
 	// XRequestId Names the request in logs and error bodies. One of other than 1-128 characters of A-Z a-z 0-9 . _ - is replaced.
 	XRequestId *RequestId `json:"X-Request-Id,omitempty"`
@@ -10637,7 +10654,7 @@ type ClientInterface interface {
 
 	// NamespacesCreateWithBody Create a namespace
 	//
-	// Needed only for a namespace with a sparse index or of one language; otherwise the first write creates it. Idempotent.
+	// Needed only for a namespace with a sparse index, of one language, or with an embedding model of its own; otherwise the first write creates it. Idempotent.
 	//
 	// Rate class: `write`.
 	//
@@ -10648,7 +10665,7 @@ type ClientInterface interface {
 
 	// NamespacesCreate Create a namespace
 	//
-	// Needed only for a namespace with a sparse index or of one language; otherwise the first write creates it. Idempotent.
+	// Needed only for a namespace with a sparse index, of one language, or with an embedding model of its own; otherwise the first write creates it. Idempotent.
 	//
 	// Rate class: `write`.
 	//
@@ -13387,7 +13404,7 @@ func (c *Client) NamespacesList(ctx context.Context, params *NamespacesListParam
 
 // NamespacesCreateWithBody Create a namespace
 //
-// Needed only for a namespace with a sparse index or of one language; otherwise the first write creates it. Idempotent.
+// Needed only for a namespace with a sparse index, of one language, or with an embedding model of its own; otherwise the first write creates it. Idempotent.
 //
 // Rate class: `write`.
 //
@@ -13408,7 +13425,7 @@ func (c *Client) NamespacesCreateWithBody(ctx context.Context, params *Namespace
 
 // NamespacesCreate Create a namespace
 //
-// Needed only for a namespace with a sparse index or of one language; otherwise the first write creates it. Idempotent.
+// Needed only for a namespace with a sparse index, of one language, or with an embedding model of its own; otherwise the first write creates it. Idempotent.
 //
 // Rate class: `write`.
 //
@@ -18347,6 +18364,18 @@ func NewAdminNamespacesImportRequestWithBody(server string, org string, namespac
 		if params.OnConflict != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "on_conflict", *params.OnConflict, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.EmbeddingModel != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "embedding_model", *params.EmbeddingModel, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

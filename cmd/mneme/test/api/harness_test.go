@@ -29,8 +29,10 @@ type options struct {
 	dir      string // "": a fresh one
 	embedder port.Embedder
 	noEmbed  bool
-	sparse   port.SparseEncoder
-	reranker port.Reranker
+	// embedders are those beside embedder, which a namespace may name.
+	embedders []port.Embedder
+	sparse    port.SparseEncoder
+	reranker  port.Reranker
 	// builtIn is the roles of the models that the program carries, instead of those
 	// above.
 	builtIn   []string
@@ -69,6 +71,10 @@ func (o *options) models(r *registry.Registry, c *configs.Config) {
 	fill(&c.Roles.Embed, "embed", o.embedder)
 	fill(&c.Roles.Sparse, "sparse", o.sparse)
 	fill(&c.Roles.Rerank, "rerank", o.reranker)
+	for _, e := range o.embedders {
+		name := e.Info().ID
+		given[name], c.Models[name] = e, info.Select()
+	}
 }
 
 // server is the running product.

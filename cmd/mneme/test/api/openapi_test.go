@@ -487,7 +487,8 @@ func (st *storyteller) act(t *testing.T, r *op.Route, e op.Example) (links int) 
 // doubtful are the differences between the document and the server that JSON
 // Schema has no words for, as parts of the server's message.
 var doubtful = []string{
-	"is not a cursor of this list", "is not a rerank model of this server", "its vectors are not cut",
+	"is not a cursor of this list", "is not a rerank model of this server", "is no embedding model of this server",
+	"its vectors are not cut",
 	"duplicates documents[", "is named twice",
 	"is not in the future",
 	"is required of a key of all organizations", // depends on the caller

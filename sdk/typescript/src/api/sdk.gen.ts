@@ -36,7 +36,7 @@ export const namespacesList = <ThrowOnError extends boolean = false>(options?: O
 /**
  * Create a namespace
  *
- * Needed only for a namespace with a sparse index or of one language; otherwise the first write creates it. Idempotent.
+ * Needed only for a namespace with a sparse index, of one language, or with an embedding model of its own; otherwise the first write creates it. Idempotent.
  *
  * Rate class: `write`.
  */

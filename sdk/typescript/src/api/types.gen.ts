@@ -764,7 +764,11 @@ export type AdminNamespace = {
      */
     embedding_model: string;
     /**
-     * false: its vectors are of other models than the configured ones, and it is to be reindexed
+     * whether that model was chosen for it; false: it has the server's default
+     */
+    embedding_model_chosen: boolean;
+    /**
+     * false: its vectors are of other models than it is to have, the configured ones or the one that was chosen for it, and it is to be reindexed
      */
     current: boolean;
     /**
@@ -971,6 +975,10 @@ export type AdminReindex = {
      * lowest comparison.overlap that swaps; below it the new vectors are held; default: 0
      */
     min_overlap?: number;
+    /**
+     * embedding model that it has of its own from the swap on, by the id that GET /models?kind=embedding lists; empty: the server's default again; left out: as it is
+     */
+    embedding_model?: string | null;
 };
 
 export type AdminReindexFailed = {
@@ -1375,6 +1383,10 @@ export type CreateNamespace = {
      * language that keyword search takes its texts and queries for; auto: each chunk and query tells its own; default: auto
      */
     language?: 'auto' | 'en' | 'de' | 'fr' | 'es' | 'it' | 'pt' | 'nl' | 'sv' | 'tr' | 'ru' | 'ar' | 'hi';
+    /**
+     * embedding model of its own, by the id that GET /models?kind=embedding lists; empty: the server's default, also when that changes
+     */
+    embedding_model?: string;
 };
 
 export type CreateSource = {
@@ -1571,6 +1583,10 @@ export type DatasetNamespace = {
      * that keyword search takes its texts for; absent: each tells its own
      */
     language?: string;
+    /**
+     * embedding model that was chosen for it; absent: the server's default
+     */
+    embedder?: string;
     /**
      * absent without vectors
      */
@@ -3208,6 +3224,10 @@ export type Namespace = {
      */
     embedding_digest: string;
     /**
+     * whether that model was chosen for it; false: it has the server's default
+     */
+    embedding_model_chosen: boolean;
+    /**
      * model of its sparse vectors; null: it has none
      */
     sparse_model: string | null;
@@ -3222,6 +3242,10 @@ export type NamespaceCreated = {
     name: NamespaceName;
     sparse: boolean;
     language: 'auto' | 'en' | 'de' | 'fr' | 'es' | 'it' | 'pt' | 'nl' | 'sv' | 'tr' | 'ru' | 'ar' | 'hi';
+    /**
+     * model that makes its vectors; empty: it is off
+     */
+    embedding_model: string;
 };
 
 export type NamespaceDeleted = {
@@ -6804,6 +6828,10 @@ export type AdminNamespacesImportData = {
          * what to do with a document that is there already with another text or other metadata: import nothing, keep it, or replace it
          */
         on_conflict?: 'fail' | 'skip' | 'replace';
+        /**
+         * embedding model of its own that a namespace gets which the import creates, by the id that GET /models?kind=embedding lists; empty: as the data set has it
+         */
+        embedding_model?: string;
     };
     url: '/admin/v1/organizations/{org}/namespaces/{namespace}/import';
 };

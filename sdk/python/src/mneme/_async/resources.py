@@ -16,12 +16,14 @@ from .core import AsyncCore, AsyncPager, AsyncResource
 class AsyncNamespaces(AsyncResource):
     """Namespaces, and the search in them."""
 
-    async def create(self, *, name: str, sparse: bool | Unset = UNSET) -> m.NamespaceCreated:
+    async def create(
+        self, *, name: str, sparse: bool | Unset = UNSET, embedding_model: str | Unset = UNSET
+    ) -> m.NamespaceCreated:
         """Create a namespace."""
         return await self._core.call(
             api.namespaces.namespaces_create.asyncio_detailed,
             m.NamespaceCreated,
-            body=m.CreateNamespace.from_dict(_policy.body(name=name, sparse=sparse)),
+            body=m.CreateNamespace.from_dict(_policy.body(name=name, sparse=sparse, embedding_model=embedding_model)),
         )
 
     def list(
@@ -1329,8 +1331,9 @@ class AsyncAdminNamespaces(AsyncResource):
         back: bool | Unset = UNSET,
         queries: Sequence[str] | Unset = UNSET,
         min_overlap: float | Unset = UNSET,
+        embedding_model: str | Unset = UNSET,
     ) -> m.AdminReindexing:
-        """Recompute a namespace's vectors with the configured models."""
+        """Recompute a namespace's vectors with the configured models, or another embedding model of its own."""
         return await self._core.call(
             api.admin_namespaces.admin_namespaces_reindex.asyncio_detailed,
             m.AdminReindexing,
@@ -1338,7 +1341,14 @@ class AsyncAdminNamespaces(AsyncResource):
             namespace,
             repeatable=False,
             body=m.AdminReindex.from_dict(
-                _policy.body(force=force, hold=hold, back=back, queries=queries, min_overlap=min_overlap)
+                _policy.body(
+                    force=force,
+                    hold=hold,
+                    back=back,
+                    queries=queries,
+                    min_overlap=min_overlap,
+                    embedding_model=embedding_model,
+                )
             ),
         )
 
@@ -1361,11 +1371,17 @@ class AsyncAdminNamespaces(AsyncResource):
         )
 
     async def import_(
-        self, org: str, namespace: str, content: bytes, *, on_conflict: Literal["fail", "skip", "replace"] = "fail"
+        self,
+        org: str,
+        namespace: str,
+        content: bytes,
+        *,
+        on_conflict: Literal["fail", "skip", "replace"] = "fail",
+        embedding_model: str | Unset = UNSET,
     ) -> m.AdminImportedNamespace:
         """Take in what an export wrote."""
         given = api.admin_namespaces.admin_namespaces_import._get_kwargs(
-            org, namespace, body=_policy.NO_FILE, on_conflict=on_conflict
+            org, namespace, body=_policy.NO_FILE, on_conflict=on_conflict, embedding_model=embedding_model
         )
         return m.AdminImportedNamespace.from_dict(await self._core.json({**given, "content": content}))
 

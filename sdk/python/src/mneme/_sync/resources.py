@@ -17,12 +17,14 @@ from .core import Core, Pager, Resource
 class Namespaces(Resource):
     """Namespaces, and the search in them."""
 
-    def create(self, *, name: str, sparse: bool | Unset = UNSET) -> m.NamespaceCreated:
+    def create(
+        self, *, name: str, sparse: bool | Unset = UNSET, embedding_model: str | Unset = UNSET
+    ) -> m.NamespaceCreated:
         """Create a namespace."""
         return self._core.call(
             api.namespaces.namespaces_create.sync_detailed,
             m.NamespaceCreated,
-            body=m.CreateNamespace.from_dict(_policy.body(name=name, sparse=sparse)),
+            body=m.CreateNamespace.from_dict(_policy.body(name=name, sparse=sparse, embedding_model=embedding_model)),
         )
 
     def list(
@@ -1318,8 +1320,9 @@ class AdminNamespaces(Resource):
         back: bool | Unset = UNSET,
         queries: Sequence[str] | Unset = UNSET,
         min_overlap: float | Unset = UNSET,
+        embedding_model: str | Unset = UNSET,
     ) -> m.AdminReindexing:
-        """Recompute a namespace's vectors with the configured models."""
+        """Recompute a namespace's vectors with the configured models, or another embedding model of its own."""
         return self._core.call(
             api.admin_namespaces.admin_namespaces_reindex.sync_detailed,
             m.AdminReindexing,
@@ -1327,7 +1330,14 @@ class AdminNamespaces(Resource):
             namespace,
             repeatable=False,
             body=m.AdminReindex.from_dict(
-                _policy.body(force=force, hold=hold, back=back, queries=queries, min_overlap=min_overlap)
+                _policy.body(
+                    force=force,
+                    hold=hold,
+                    back=back,
+                    queries=queries,
+                    min_overlap=min_overlap,
+                    embedding_model=embedding_model,
+                )
             ),
         )
 
@@ -1350,11 +1360,17 @@ class AdminNamespaces(Resource):
         )
 
     def import_(
-        self, org: str, namespace: str, content: bytes, *, on_conflict: Literal["fail", "skip", "replace"] = "fail"
+        self,
+        org: str,
+        namespace: str,
+        content: bytes,
+        *,
+        on_conflict: Literal["fail", "skip", "replace"] = "fail",
+        embedding_model: str | Unset = UNSET,
     ) -> m.AdminImportedNamespace:
         """Take in what an export wrote."""
         given = api.admin_namespaces.admin_namespaces_import._get_kwargs(
-            org, namespace, body=_policy.NO_FILE, on_conflict=on_conflict
+            org, namespace, body=_policy.NO_FILE, on_conflict=on_conflict, embedding_model=embedding_model
         )
         return m.AdminImportedNamespace.from_dict(self._core.json({**given, "content": content}))
 

@@ -29,7 +29,9 @@ class AdminNamespace:
         sparse (bool): whether it has a learned-sparse index
         language (AdminNamespaceLanguage): that keyword search takes its texts for; auto: each chunk tells its own
         embedding_model (str): model of its vectors
-        current (bool): false: its vectors are of other models than the configured ones, and it is to be reindexed
+        embedding_model_chosen (bool): whether that model was chosen for it; false: it has the server's default
+        current (bool): false: its vectors are of other models than it is to have, the configured ones or the one that
+            was chosen for it, and it is to be reindexed
         shadow (AdminShadow | None): what reindexing it has made or kept beside it; null: nothing
         updated_at (datetime.datetime):
     """
@@ -40,6 +42,7 @@ class AdminNamespace:
     sparse: bool
     language: AdminNamespaceLanguage
     embedding_model: str
+    embedding_model_chosen: bool
     current: bool
     shadow: AdminShadow | None
     updated_at: datetime.datetime
@@ -59,6 +62,8 @@ class AdminNamespace:
         language: str = self.language
 
         embedding_model = self.embedding_model
+
+        embedding_model_chosen = self.embedding_model_chosen
 
         current = self.current
 
@@ -80,6 +85,7 @@ class AdminNamespace:
                 "sparse": sparse,
                 "language": language,
                 "embedding_model": embedding_model,
+                "embedding_model_chosen": embedding_model_chosen,
                 "current": current,
                 "shadow": shadow,
                 "updated_at": updated_at,
@@ -104,6 +110,8 @@ class AdminNamespace:
         language = check_admin_namespace_language(d.pop("language"))
 
         embedding_model = d.pop("embedding_model")
+
+        embedding_model_chosen = d.pop("embedding_model_chosen")
 
         current = d.pop("current")
 
@@ -131,6 +139,7 @@ class AdminNamespace:
             sparse=sparse,
             language=language,
             embedding_model=embedding_model,
+            embedding_model_chosen=embedding_model_chosen,
             current=current,
             shadow=shadow,
             updated_at=updated_at,

@@ -27,6 +27,8 @@ class AdminReindex:
         language (AdminReindexLanguage | Unset): language that keyword search takes its texts for from the swap on;
             auto: each chunk tells its own; left out: as it is
         min_overlap (float | Unset): lowest comparison.overlap that swaps; below it the new vectors are held; default: 0
+        embedding_model (None | str | Unset): embedding model that it has of its own from the swap on, by the id that
+            GET /models?kind=embedding lists; empty: the server's default again; left out: as it is
     """
 
     force: bool | Unset = UNSET
@@ -35,6 +37,7 @@ class AdminReindex:
     queries: list[str] | Unset = UNSET
     language: AdminReindexLanguage | Unset = UNSET
     min_overlap: float | Unset = UNSET
+    embedding_model: None | str | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
         force = self.force
@@ -53,6 +56,12 @@ class AdminReindex:
 
         min_overlap = self.min_overlap
 
+        embedding_model: None | str | Unset
+        if isinstance(self.embedding_model, Unset):
+            embedding_model = UNSET
+        else:
+            embedding_model = self.embedding_model
+
         field_dict: dict[str, Any] = {}
 
         field_dict.update({})
@@ -68,6 +77,8 @@ class AdminReindex:
             field_dict["language"] = language
         if min_overlap is not UNSET:
             field_dict["min_overlap"] = min_overlap
+        if embedding_model is not UNSET:
+            field_dict["embedding_model"] = embedding_model
 
         return field_dict
 
@@ -91,6 +102,15 @@ class AdminReindex:
 
         min_overlap = d.pop("min_overlap", UNSET)
 
+        def _parse_embedding_model(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        embedding_model = _parse_embedding_model(d.pop("embedding_model", UNSET))
+
         admin_reindex = cls(
             force=force,
             hold=hold,
@@ -98,6 +118,7 @@ class AdminReindex:
             queries=queries,
             language=language,
             min_overlap=min_overlap,
+            embedding_model=embedding_model,
         )
 
         return admin_reindex

@@ -22,11 +22,14 @@ class CreateNamespace:
         sparse (bool | Unset): whether the namespace has a learned-sparse index; default: false
         language (CreateNamespaceLanguage | Unset): language that keyword search takes its texts and queries for; auto:
             each chunk and query tells its own; default: auto
+        embedding_model (str | Unset): embedding model of its own, by the id that GET /models?kind=embedding lists;
+            empty: the server's default, also when that changes
     """
 
     name: str
     sparse: bool | Unset = UNSET
     language: CreateNamespaceLanguage | Unset = UNSET
+    embedding_model: str | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
         name = self.name
@@ -36,6 +39,8 @@ class CreateNamespace:
         language: str | Unset = UNSET
         if not isinstance(self.language, Unset):
             language = self.language
+
+        embedding_model = self.embedding_model
 
         field_dict: dict[str, Any] = {}
 
@@ -48,6 +53,8 @@ class CreateNamespace:
             field_dict["sparse"] = sparse
         if language is not UNSET:
             field_dict["language"] = language
+        if embedding_model is not UNSET:
+            field_dict["embedding_model"] = embedding_model
 
         return field_dict
 
@@ -65,10 +72,13 @@ class CreateNamespace:
         else:
             language = check_create_namespace_language(_language)
 
+        embedding_model = d.pop("embedding_model", UNSET)
+
         create_namespace = cls(
             name=name,
             sparse=sparse,
             language=language,
+            embedding_model=embedding_model,
         )
 
         return create_namespace

@@ -22,6 +22,7 @@ class DatasetNamespace:
     Attributes:
         sparse (bool): whether it has a learned-sparse index
         language (str | Unset): that keyword search takes its texts for; absent: each tells its own
+        embedder (str | Unset): embedding model that was chosen for it; absent: the server's default
         models (DatasetModels | Unset):
         created_at (datetime.datetime | Unset):
         updated_at (datetime.datetime | Unset):
@@ -29,6 +30,7 @@ class DatasetNamespace:
 
     sparse: bool
     language: str | Unset = UNSET
+    embedder: str | Unset = UNSET
     models: DatasetModels | Unset = UNSET
     created_at: datetime.datetime | Unset = UNSET
     updated_at: datetime.datetime | Unset = UNSET
@@ -38,6 +40,8 @@ class DatasetNamespace:
         sparse = self.sparse
 
         language = self.language
+
+        embedder = self.embedder
 
         models: dict[str, Any] | Unset = UNSET
         if not isinstance(self.models, Unset):
@@ -60,6 +64,8 @@ class DatasetNamespace:
         )
         if language is not UNSET:
             field_dict["language"] = language
+        if embedder is not UNSET:
+            field_dict["embedder"] = embedder
         if models is not UNSET:
             field_dict["models"] = models
         if created_at is not UNSET:
@@ -77,6 +83,8 @@ class DatasetNamespace:
         sparse = d.pop("sparse")
 
         language = d.pop("language", UNSET)
+
+        embedder = d.pop("embedder", UNSET)
 
         _models = d.pop("models", UNSET)
         models: DatasetModels | Unset
@@ -102,6 +110,7 @@ class DatasetNamespace:
         dataset_namespace = cls(
             sparse=sparse,
             language=language,
+            embedder=embedder,
             models=models,
             created_at=created_at,
             updated_at=updated_at,

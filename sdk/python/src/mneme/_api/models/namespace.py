@@ -24,6 +24,7 @@ class Namespace:
         bytes_ (int): UTF-8 bytes of the documents' texts
         embedding_model (str): model of its vectors
         embedding_digest (str): identity of that model
+        embedding_model_chosen (bool): whether that model was chosen for it; false: it has the server's default
         sparse_model (None | str): model of its sparse vectors; null: it has none
         created_at (datetime.datetime):
         updated_at (datetime.datetime): of the last change of a document
@@ -37,6 +38,7 @@ class Namespace:
     bytes_: int
     embedding_model: str
     embedding_digest: str
+    embedding_model_chosen: bool
     sparse_model: None | str
     created_at: datetime.datetime
     updated_at: datetime.datetime
@@ -59,6 +61,8 @@ class Namespace:
 
         embedding_digest = self.embedding_digest
 
+        embedding_model_chosen = self.embedding_model_chosen
+
         sparse_model: None | str
         sparse_model = self.sparse_model
 
@@ -78,6 +82,7 @@ class Namespace:
                 "bytes": bytes_,
                 "embedding_model": embedding_model,
                 "embedding_digest": embedding_digest,
+                "embedding_model_chosen": embedding_model_chosen,
                 "sparse_model": sparse_model,
                 "created_at": created_at,
                 "updated_at": updated_at,
@@ -105,6 +110,8 @@ class Namespace:
 
         embedding_digest = d.pop("embedding_digest")
 
+        embedding_model_chosen = d.pop("embedding_model_chosen")
+
         def _parse_sparse_model(data: object) -> None | str:
             if data is None:
                 return data
@@ -125,6 +132,7 @@ class Namespace:
             bytes_=bytes_,
             embedding_model=embedding_model,
             embedding_digest=embedding_digest,
+            embedding_model_chosen=embedding_model_chosen,
             sparse_model=sparse_model,
             created_at=created_at,
             updated_at=updated_at,

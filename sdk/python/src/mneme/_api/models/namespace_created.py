@@ -21,11 +21,13 @@ class NamespaceCreated:
         name (str): 1-64 characters of a-z 0-9 _ -, starting with a letter or digit
         sparse (bool):
         language (NamespaceCreatedLanguage):
+        embedding_model (str): model that makes its vectors; empty: it is off
     """
 
     name: str
     sparse: bool
     language: NamespaceCreatedLanguage
+    embedding_model: str
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -35,6 +37,8 @@ class NamespaceCreated:
 
         language: str = self.language
 
+        embedding_model = self.embedding_model
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -42,6 +46,7 @@ class NamespaceCreated:
                 "name": name,
                 "sparse": sparse,
                 "language": language,
+                "embedding_model": embedding_model,
             }
         )
 
@@ -56,10 +61,13 @@ class NamespaceCreated:
 
         language = check_namespace_created_language(d.pop("language"))
 
+        embedding_model = d.pop("embedding_model")
+
         namespace_created = cls(
             name=name,
             sparse=sparse,
             language=language,
+            embedding_model=embedding_model,
         )
 
         namespace_created.additional_properties = d

@@ -19,6 +19,7 @@ def _get_kwargs(
     *,
     body: File,
     on_conflict: AdminNamespacesImportOnConflict | Unset = "fail",
+    embedding_model: str | Unset = UNSET,
     x_request_id: str | Unset = UNSET,
     x_timeout_ms: int | Unset = UNSET,
 ) -> dict[str, Any]:
@@ -36,6 +37,8 @@ def _get_kwargs(
         json_on_conflict = on_conflict
 
     params["on_conflict"] = json_on_conflict
+
+    params["embedding_model"] = embedding_model
 
     params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
 
@@ -87,6 +90,7 @@ def sync_detailed(
     client: AuthenticatedClient,
     body: File,
     on_conflict: AdminNamespacesImportOnConflict | Unset = "fail",
+    embedding_model: str | Unset = UNSET,
     x_request_id: str | Unset = UNSET,
     x_timeout_ms: int | Unset = UNSET,
 ) -> Response[AdminImportedNamespace]:
@@ -107,6 +111,7 @@ def sync_detailed(
         org (str):
         namespace (str): 1-64 characters of a-z 0-9 _ -, starting with a letter or digit
         on_conflict (AdminNamespacesImportOnConflict | Unset):  Default: 'fail'.
+        embedding_model (str | Unset):
         x_request_id (str | Unset):
         x_timeout_ms (int | Unset):
         body (File):
@@ -124,6 +129,7 @@ def sync_detailed(
         namespace=namespace,
         body=body,
         on_conflict=on_conflict,
+        embedding_model=embedding_model,
         x_request_id=x_request_id,
         x_timeout_ms=x_timeout_ms,
     )
@@ -142,6 +148,7 @@ def sync(
     client: AuthenticatedClient,
     body: File,
     on_conflict: AdminNamespacesImportOnConflict | Unset = "fail",
+    embedding_model: str | Unset = UNSET,
     x_request_id: str | Unset = UNSET,
     x_timeout_ms: int | Unset = UNSET,
 ) -> AdminImportedNamespace | None:
@@ -162,6 +169,7 @@ def sync(
         org (str):
         namespace (str): 1-64 characters of a-z 0-9 _ -, starting with a letter or digit
         on_conflict (AdminNamespacesImportOnConflict | Unset):  Default: 'fail'.
+        embedding_model (str | Unset):
         x_request_id (str | Unset):
         x_timeout_ms (int | Unset):
         body (File):
@@ -180,6 +188,7 @@ def sync(
         client=client,
         body=body,
         on_conflict=on_conflict,
+        embedding_model=embedding_model,
         x_request_id=x_request_id,
         x_timeout_ms=x_timeout_ms,
     ).parsed
@@ -192,6 +201,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient,
     body: File,
     on_conflict: AdminNamespacesImportOnConflict | Unset = "fail",
+    embedding_model: str | Unset = UNSET,
     x_request_id: str | Unset = UNSET,
     x_timeout_ms: int | Unset = UNSET,
 ) -> Response[AdminImportedNamespace]:
@@ -212,6 +222,7 @@ async def asyncio_detailed(
         org (str):
         namespace (str): 1-64 characters of a-z 0-9 _ -, starting with a letter or digit
         on_conflict (AdminNamespacesImportOnConflict | Unset):  Default: 'fail'.
+        embedding_model (str | Unset):
         x_request_id (str | Unset):
         x_timeout_ms (int | Unset):
         body (File):
@@ -229,6 +240,7 @@ async def asyncio_detailed(
         namespace=namespace,
         body=body,
         on_conflict=on_conflict,
+        embedding_model=embedding_model,
         x_request_id=x_request_id,
         x_timeout_ms=x_timeout_ms,
     )
@@ -245,6 +257,7 @@ async def asyncio(
     client: AuthenticatedClient,
     body: File,
     on_conflict: AdminNamespacesImportOnConflict | Unset = "fail",
+    embedding_model: str | Unset = UNSET,
     x_request_id: str | Unset = UNSET,
     x_timeout_ms: int | Unset = UNSET,
 ) -> AdminImportedNamespace | None:
@@ -265,6 +278,7 @@ async def asyncio(
         org (str):
         namespace (str): 1-64 characters of a-z 0-9 _ -, starting with a letter or digit
         on_conflict (AdminNamespacesImportOnConflict | Unset):  Default: 'fail'.
+        embedding_model (str | Unset):
         x_request_id (str | Unset):
         x_timeout_ms (int | Unset):
         body (File):
@@ -284,6 +298,7 @@ async def asyncio(
             client=client,
             body=body,
             on_conflict=on_conflict,
+            embedding_model=embedding_model,
             x_request_id=x_request_id,
             x_timeout_ms=x_timeout_ms,
         )

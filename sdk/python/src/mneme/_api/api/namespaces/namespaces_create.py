@@ -70,8 +70,8 @@ def sync_detailed(
 ) -> Response[NamespaceCreated]:
     """Create a namespace
 
-     Needed only for a namespace with a sparse index or of one language; otherwise the first write
-    creates it. Idempotent.
+     Needed only for a namespace with a sparse index, of one language, or with an embedding model of its
+    own; otherwise the first write creates it. Idempotent.
 
     Rate class: `write`.
 
@@ -110,8 +110,8 @@ def sync(
 ) -> NamespaceCreated | None:
     """Create a namespace
 
-     Needed only for a namespace with a sparse index or of one language; otherwise the first write
-    creates it. Idempotent.
+     Needed only for a namespace with a sparse index, of one language, or with an embedding model of its
+    own; otherwise the first write creates it. Idempotent.
 
     Rate class: `write`.
 
@@ -145,8 +145,8 @@ async def asyncio_detailed(
 ) -> Response[NamespaceCreated]:
     """Create a namespace
 
-     Needed only for a namespace with a sparse index or of one language; otherwise the first write
-    creates it. Idempotent.
+     Needed only for a namespace with a sparse index, of one language, or with an embedding model of its
+    own; otherwise the first write creates it. Idempotent.
 
     Rate class: `write`.
 
@@ -183,8 +183,8 @@ async def asyncio(
 ) -> NamespaceCreated | None:
     """Create a namespace
 
-     Needed only for a namespace with a sparse index or of one language; otherwise the first write
-    creates it. Idempotent.
+     Needed only for a namespace with a sparse index, of one language, or with an embedding model of its
+    own; otherwise the first write creates it. Idempotent.
 
     Rate class: `write`.
 
