@@ -398,7 +398,7 @@ func TestMCPListNamespaces(t *testing.T) {
 			t.Fatalf("a page of %d", len(list))
 		}
 		first := list[0].(object)
-		fields(t, "a namespace", first, "name", "documents", "sparse", "updated_at")
+		fields(t, "a namespace", first, "name", "documents", "sparse", "embedding_model", "updated_at")
 		if first["name"] != "a-sparse" || first["documents"] != 2.0 || first["sparse"] != true {
 			t.Errorf("listed %v", first)
 		}
