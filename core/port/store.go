@@ -42,11 +42,10 @@ type StorePart struct {
 // another while they are served.
 type Mover interface {
 	// MoveOrganization moves what an organization has to the database called to. Most of it is copied while the organization
-	// is written; until the rest is there, all of its writes are
-	// Unavailable with RetryAfter. It can be read at every moment. progress is told what is done. Where it fails or
-	// is stopped before the organization is in the other database, everything is as before. Where the process dies, writes stay
-	// Unavailable until the move is called again with the same database, or, as long as it is not there yet, with the
-	// one that it is in, which takes the move back.
+	// is written; until the rest is there, all of its writes are Unavailable with RetryAfter. It can be read at every
+	// moment. progress is told what is done. Where it fails or is stopped before the organization is in the other
+	// database, everything is as before. Where the process dies, writes stay Unavailable until the move is called again
+	// with the same database, or, as long as it is not there yet, with the one that it is in, which takes the move back.
 	// Faults: NotFound for an organization or database that is not there; Conflict for one that is in the database, is
 	// being deleted, or is being moved by another call.
 	MoveOrganization(ctx context.Context, org ident.Org, to string, progress func(MoveProgress)) (Moved, error)

@@ -306,14 +306,7 @@ func (r *Reader) MovedRows(ctx context.Context, generation int64, keys MovePage)
 	if keys.Table.stamp == "" {
 		return keys, nil
 	}
-	ids := func(p MovePage) (string, error) {
-		all := make([]string, len(p.Rows))
-		for i := range all {
-			all[i], _ = p.key(i)[0].(string)
-		}
-		return each(all)
-	}
-	list, err := ids(keys)
+	list, err := keys.ids()
 	if err != nil {
 		return p, err
 	}
@@ -322,7 +315,7 @@ func (r *Reader) MovedRows(ctx context.Context, generation int64, keys MovePage)
 		list); err != nil {
 		return p, err
 	}
-	if list, err = ids(p); err != nil {
+	if list, err = p.ids(); err != nil {
 		return p, err
 	}
 	for _, name := range p.Table.along {
@@ -396,6 +389,27 @@ func (p MovePage) key(row int) (key []any) {
 	return key
 }
 
+// upTo is how many rows have keys up to one.
+func (p MovePage) upTo(last []any) int {
+	n, _ := slices.BinarySearchFunc(p.Rows, last, func(row []any, last []any) int {
+		key := MovePage{Table: p.Table, columns: p.columns, Rows: [][]any{row}}.key(0)
+		if compareKeys(key, last) <= 0 {
+			return -1
+		}
+		return 1
+	})
+	return n
+}
+
+// ids are the keys of a table that has one of text, as {{each}} takes them.
+func (p MovePage) ids() (string, error) {
+	all := make([]string, len(p.Rows))
+	for i := range all {
+		all[i], _ = p.key(i)[0].(string)
+	}
+	return each(all)
+}
+
 // compareKeys has text in the order of its bytes, as databases have it.
 func compareKeys(a, b []any) int {
 	for i := range a {
@@ -425,14 +439,7 @@ func Align(a, b *MovePage) {
 		return
 	}
 	for _, p := range []*MovePage{a, b} {
-		n, _ := slices.BinarySearchFunc(p.Rows, upto, func(row []any, upto []any) int {
-			key := MovePage{Table: p.Table, columns: p.columns, Rows: [][]any{row}}.key(0)
-			if compareKeys(key, upto) <= 0 {
-				return -1
-			}
-			return 1
-		})
-		p.Rows, p.Next = p.Rows[:n], upto
+		p.Rows, p.Next = p.Rows[:p.upTo(upto)], upto
 	}
 }
 
@@ -483,14 +490,7 @@ func (p MovePage) After(o MovePage) MovePage {
 		p.Rows = nil
 		return p
 	}
-	n, _ := slices.BinarySearchFunc(p.Rows, o.key(len(o.Rows)-1), func(row []any, last []any) int {
-		key := MovePage{Table: p.Table, columns: p.columns, Rows: [][]any{row}}.key(0)
-		if compareKeys(key, last) <= 0 {
-			return -1
-		}
-		return 1
-	})
-	p.Rows = p.Rows[n:]
+	p.Rows = p.Rows[p.upTo(o.key(len(o.Rows)-1)):]
 	return p
 }
 
@@ -602,12 +602,8 @@ func (w *Writer) DropMoved(ctx context.Context, org ident.Org, move, generation 
 	}
 	remove += " WHERE " + where
 	if p.Table.PerGeneration() && p.Table.key == "id" {
-		ids := make([]string, len(p.Rows))
-		for i := range ids {
-			ids[i], _ = p.key(i)[0].(string)
-		}
-		list, err := each(ids)
-		if err == nil && len(ids) > 0 {
+		list, err := p.ids()
+		if err == nil && len(p.Rows) > 0 {
 			_, err = w.s.exec(ctx, op, remove+" AND id IN (SELECT j.value FROM {{each}})", append(scope, list)...)
 		}
 		return w.fail(err)
