@@ -29,6 +29,7 @@ type Projector struct {
 	consumer consumer
 	lag      lag
 	deferred deferred
+	groups   groups
 }
 
 // projectorReader and projectorWriter are what a Projector uses of the store.
@@ -65,6 +66,7 @@ func NewProjector(store port.Store, indexes []port.Index, id string, log *slog.L
 		consumer: newConsumer(id),
 		lag:      newLag(),
 		deferred: newDeferred(),
+		groups:   newGroups(),
 	}
 	for _, ix := range indexes {
 		known := false
@@ -98,7 +100,7 @@ func (pr *Projector) applyCommitted(ctx context.Context, p port.Partition, b por
 		patience, cancel = context.WithDeadline(ctx, end)
 		defer cancel()
 	}
-	for i, ix := range pr.indexes {
+	for i := range pr.indexes {
 		if pr.lags(i, p) {
 			pr.markPending(i, p, seq, false)
 			searchable = false
@@ -108,7 +110,7 @@ func (pr *Projector) applyCommitted(ctx context.Context, p port.Partition, b por
 			searchable = false
 			continue
 		}
-		err := ix.Apply(ctx, p, b)
+		err := pr.apply(ctx, i, p, b)
 		if errors.Is(err, port.ErrGap) {
 			err = pr.catchUpOrDefer(patience, i, p, seq)
 		}

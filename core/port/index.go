@@ -172,7 +172,8 @@ type Lagging interface {
 }
 
 // Bulky is an Index to which a batch costs much whatever it holds. What it has missed is brought
-// to it in batches of about so many documents, and writes that prefer it don't wait for it.
+// to it in batches of about so many documents, what is committed while it takes a batch is one
+// as well, and writes that prefer it don't wait for it.
 type Bulky interface {
 	BatchDocuments() int
 }

@@ -25,6 +25,10 @@ type Usage struct {
 	// it does not say.
 	WAL int64
 	PID int // of the server's first process when it runs on this machine, else 0
+	// What a server without a PID says of all its processes: seconds of processors since they
+	// began, and bytes of memory that they have taken for themselves. 0: it does not say.
+	CPU    float64
+	Memory int64
 }
 
 // Isolated is a selection whose data is kept apart.

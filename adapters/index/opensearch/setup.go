@@ -299,13 +299,14 @@ func (c Config) deleteIndex(ctx context.Context) error {
 	return errors.Join(err, x.Close())
 }
 
-// usage is what the index of a configuration takes on the nodes' disks, copies among it.
+// usage is what the index of a configuration takes on the nodes' disks, copies among it, and what
+// the nodes have used of processors and memory, page cache aside.
 func (c Config) usage(ctx context.Context) (registry.Usage, error) {
 	x, err := newIndex(c, Options{})
 	if err != nil {
 		return registry.Usage{}, err
 	}
-	var r struct {
+	var index struct {
 		All struct {
 			Total struct {
 				Store struct {
@@ -314,9 +315,34 @@ func (c Config) usage(ctx context.Context) (registry.Usage, error) {
 			} `json:"total"`
 		} `json:"_all"`
 	}
-	err = x.call(ctx, request{op: "read the index's size", method: http.MethodGet, path: "/" + x.alias + "/_stats/store"}, &r)
-	return registry.Usage{Place: c.Hosts[0] + "/" + x.alias, Tables: map[string]int64{x.alias: r.All.Total.Store.Bytes}},
-		errors.Join(err, x.Close())
+	err = x.call(ctx, request{op: "read the index's size", method: http.MethodGet, path: "/" + x.alias + "/_stats/store"}, &index)
+	var nodes struct {
+		Nodes map[string]struct {
+			Process struct {
+				CPU struct {
+					Milliseconds int64 `json:"total_in_millis"`
+				} `json:"cpu"`
+			} `json:"process"`
+			JVM struct {
+				Memory struct {
+					Heap  int64 `json:"heap_committed_in_bytes"`
+					Other int64 `json:"non_heap_committed_in_bytes"`
+				} `json:"mem"`
+			} `json:"jvm"`
+		} `json:"nodes"`
+	}
+	if err == nil {
+		err = x.call(ctx, request{op: "read what nodes use", method: http.MethodGet, path: "/_nodes/stats/process,jvm"}, &nodes)
+	}
+	if a := (*answer)(nil); errors.As(err, &a) && a.status == http.StatusForbidden {
+		err = nil // an index needs no such permission
+	}
+	u := registry.Usage{Place: c.Hosts[0] + "/" + x.alias, Tables: map[string]int64{x.alias: index.All.Total.Store.Bytes}}
+	for _, n := range nodes.Nodes {
+		u.CPU += float64(n.Process.CPU.Milliseconds) / 1000
+		u.Memory += n.JVM.Memory.Heap + n.JVM.Memory.Other
+	}
+	return u, errors.Join(err, x.Close())
 }
 
 // Retain drops the partitions that are not among the live ones. A partition may have been

@@ -1,203 +1,24 @@
 package postgres_test
 
 import (
-	"bufio"
 	"cmp"
-	"compress/gzip"
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"math"
-	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/mnemehq/mneme/adapters/index/embedded"
+	"github.com/mnemehq/mneme/adapters/index/indextest"
 	"github.com/mnemehq/mneme/adapters/index/postgres"
 	"github.com/mnemehq/mneme/core/filter"
 	"github.com/mnemehq/mneme/core/port"
 )
-
-func dataDir() string {
-	if dir := os.Getenv("MNEME_TEST_DATA"); dir != "" {
-		return dir
-	}
-	return "../../../../shared/data"
-}
-
-type row struct{ ID, Title, Text string }
-
-func readRows(tb testing.TB, path string) []row {
-	tb.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer func() { _ = f.Close() }()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	var out []row
-	lines := bufio.NewScanner(z)
-	lines.Buffer(nil, 16<<20)
-	for lines.Scan() {
-		var r row
-		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
-			tb.Fatal(err)
-		}
-		out = append(out, r)
-	}
-	if err := lines.Err(); err != nil {
-		tb.Fatal(err)
-	}
-	return out
-}
-
-// generator makes chunks of about 100 words from sentences of the evaluation
-// corpora (made-up Zipfian text without them), with 128 sparse terms and vectors
-// of 384 dimensions: around 2,000 topics in a narrow band of cosines (nearest .81,
-// tenth .76, hundredth .74 of 4,000; the built-in embedder's .83, .79, .76), and
-// further from their topic than the topics are from one another, which makes them
-// harder for a graph than those of real texts.
-type generator struct {
-	*rand.Rand
-	sentences, questions []string
-	centres              [][]float32
-	zipf                 *rand.Zipf
-}
-
-const benchDim = 384
-
-func newGenerator(tb testing.TB) *generator {
-	tb.Helper()
-	g := &generator{Rand: rand.New(rand.NewPCG(3, 9))}
-	g.zipf = rand.NewZipf(g.Rand, 1.1, 40, 30_000)
-	sets, _ := filepath.Glob(filepath.Join(dataDir(), "eval", "*", "corpus.jsonl.gz"))
-	for _, path := range sets {
-		for _, r := range readRows(tb, path) {
-			for _, s := range strings.SplitAfter(r.Text, ". ") {
-				if n := len(s); n > 20 && n < 600 {
-					g.sentences = append(g.sentences, s)
-				}
-			}
-		}
-		q := readRows(tb, filepath.Join(filepath.Dir(path), "queries.jsonl.gz"))
-		for _, r := range q[:min(len(q), 100)] {
-			g.questions = append(g.questions, r.Text)
-		}
-	}
-	if len(sets) == 0 {
-		words := func(n int) string {
-			var b strings.Builder
-			for range n {
-				fmt.Fprintf(&b, "w%d ", g.zipf.Uint64())
-			}
-			return b.String()
-		}
-		for range 20_000 {
-			g.sentences = append(g.sentences, words(20))
-		}
-		for range 300 {
-			g.questions = append(g.questions, words(10))
-		}
-	}
-	common := make([]float32, benchDim)
-	for i := range common {
-		common[i] = float32(g.NormFloat64())
-	}
-	for range 2000 {
-		c := make([]float32, benchDim)
-		for i := range c {
-			c[i] = 1.6*common[i] + float32(.6*g.NormFloat64())
-		}
-		g.centres = append(g.centres, c)
-	}
-	return g
-}
-
-func (g *generator) vector() []float32 {
-	c := g.centres[g.IntN(len(g.centres))]
-	v := make([]float32, benchDim)
-	var sum float64
-	for i := range v {
-		v[i] = c[i] + float32(.8*g.NormFloat64())
-		sum += float64(v[i]) * float64(v[i])
-	}
-	for i := range v {
-		v[i] /= float32(math.Sqrt(sum))
-	}
-	return v
-}
-
-func (g *generator) sparse(n int) ([]uint32, []float32) {
-	terms := make([]uint32, n)
-	for i := range terms {
-		terms[i] = uint32(g.zipf.Uint64())
-	}
-	slices.Sort(terms)
-	terms = slices.Compact(terms)
-	weights := make([]float32, len(terms))
-	for i := range weights {
-		weights[i] = float32(.1 + 2*g.Float64()*g.Float64())
-	}
-	return terms, weights
-}
-
-func (g *generator) entry(chunk int) port.Entry {
-	var b strings.Builder
-	for words := 0; words < 90; {
-		s := g.sentences[g.IntN(len(g.sentences))]
-		words += strings.Count(s, " ") + 1
-		b.WriteString(s)
-	}
-	e := port.Entry{Chunk: chunk, Text: b.String(), Vector: g.vector(), Time: int64(1 + g.IntN(1<<40)), Facets: []string{
-		filter.Token("tenth", fmt.Sprint(g.IntN(10))), filter.Token("hundredth", fmt.Sprint(g.IntN(100))),
-		filter.Token("thousandth", fmt.Sprint(g.IntN(1000)))}}
-	e.SparseTerms, e.SparseWeights = g.sparse(128)
-	return e
-}
-
-func (g *generator) batch(after uint64, documents, chunks int) port.Batch {
-	b := port.Batch{After: after, Upto: after + 1}
-	for d := range documents {
-		c := port.IndexChange{Document: fmt.Sprintf("document-%d-%d", after, d)}
-		for i := range chunks {
-			c.Entries = append(c.Entries, g.entry(i))
-		}
-		b.Changes = append(b.Changes, c)
-	}
-	return b
-}
-
-func (g *generator) query(r port.Retriever, f *filter.Filter) port.IndexQuery {
-	q := port.IndexQuery{Retriever: r, Limit: 10, Filter: f}
-	switch r {
-	case port.Vector:
-		q.Vector = g.vector()
-	case port.Keyword:
-		q.Text = g.questions[g.IntN(len(g.questions))]
-	case port.SparseTerms:
-		q.SparseTerms, q.SparseWeights = g.sparse(23)
-	}
-	return q
-}
-
-var benchFilters = []struct {
-	name string
-	f    *filter.Filter
-}{
-	{"all", nil},
-	{"tenth", &filter.Filter{Op: filter.In, Key: "tenth", Values: []string{"3"}}},
-	{"hundredth", &filter.Filter{Op: filter.In, Key: "hundredth", Values: []string{"3"}}},
-	{"thousandth", &filter.Filter{Op: filter.In, Key: "thousandth", Values: []string{"3"}}},
-}
 
 // BenchmarkSearch asks this index and the embedded one the same, in turn, and
 // reports the medians, their ratio, and the share of the other's hits that this
@@ -217,7 +38,7 @@ func BenchmarkSearch(b *testing.B) {
 }
 
 func benchSearch(b *testing.B, n int) {
-	dsn, g, p := server.Database(b), newGenerator(b), at(1)
+	dsn, g, p := server.Database(b), indextest.NewCorpus(b), at(1)
 	x := open(b, dsn, func(c *postgres.Config) { c.Vector.BuildMemoryMB = 512 })
 	e, err := embedded.Open(embedded.Default(), b.TempDir(), slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -226,7 +47,7 @@ func benchSearch(b *testing.B, n int) {
 	b.Cleanup(func() { _ = e.Close() })
 	var ingest [2]time.Duration
 	for seq := range uint64(n / 100) {
-		batch := g.batch(seq, 25, 4)
+		batch := g.Batch(seq, 25, 4)
 		for i, index := range []port.Index{x, e} {
 			start := time.Now()
 			if err := index.Apply(b.Context(), p, batch); err != nil {
@@ -247,12 +68,12 @@ func benchSearch(b *testing.B, n int) {
 			b.Logf("vectors and their graph: %d bytes a chunk",
 				one(b, dsn, "SELECT pg_total_relation_size('index_vectors_1')")/int64(n))
 		}
-		for _, f := range benchFilters {
-			b.Run(fmt.Sprintf("%s/%s", r, f.name), func(b *testing.B) {
+		for _, f := range indextest.CorpusFilters {
+			b.Run(fmt.Sprintf("%s/%s", r, f.Name), func(b *testing.B) {
 				var took [2][]time.Duration
 				agree, given := 0, 0
 				for b.Loop() {
-					q := g.query(r, f.f)
+					q := g.Query(r, f.Filter)
 					var hits [2][]port.Hit
 					for i, index := range []port.Index{x, e} {
 						start := time.Now()
@@ -298,24 +119,18 @@ func BenchmarkQuestions(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	dsn, g, p := server.Database(b), newGenerator(b), at(1)
+	dsn, g, p := server.Database(b), indextest.NewCorpus(b), at(1)
 	x := open(b, dsn, nil)
 	began := time.Now()
 	for seq := range uint64(n / 500) {
-		batch := g.batch(seq, 125, 4)
-		for i := range batch.Changes {
-			for j := range batch.Changes[i].Entries {
-				e := &batch.Changes[i].Entries[j]
-				e.Vector, e.SparseTerms, e.SparseWeights, e.Facets = nil, nil, nil, nil
-			}
-		}
+		batch := g.WordBatch(seq, 125, 4)
 		if err := x.Apply(b.Context(), p, batch); err != nil {
 			b.Fatal(err)
 		}
 	}
 	b.Logf("%d chunks: %.0f chunks/s, postings of %d bytes a chunk", n, float64(n)/time.Since(began).Seconds(),
 		one(b, dsn, "SELECT pg_total_relation_size('index_posting')")/int64(n))
-	for name, questions := range map[string][]string{"questions": g.questions, "stop words": {"what is the of and a"}} {
+	for name, questions := range map[string][]string{"questions": g.Questions, "stop words": {"what is the of and a"}} {
 		for _, limit := range []int{10, 100, 1000} {
 			b.Run(fmt.Sprintf("%s/%d", name, limit), func(b *testing.B) {
 				working := func() int64 { // milliseconds
@@ -344,14 +159,14 @@ func BenchmarkQuestions(b *testing.B) {
 
 // BenchmarkApply writes batches of so many chunks, and reports chunks a second.
 func BenchmarkApply(b *testing.B) {
-	g := newGenerator(b)
+	g := indextest.NewCorpus(b)
 	for _, documents := range []int{1, 100, 512} {
 		b.Run(fmt.Sprint(documents), func(b *testing.B) {
 			dsn, p, seq := server.Database(b), at(1), uint64(0)
 			x := open(b, dsn, nil)
 			for b.Loop() {
 				b.StopTimer()
-				batch := g.batch(seq, documents, 1)
+				batch := g.Batch(seq, documents, 1)
 				b.StartTimer()
 				if err := x.Apply(b.Context(), p, batch); err != nil {
 					b.Fatal(err)
@@ -367,7 +182,7 @@ func BenchmarkApply(b *testing.B) {
 // and through HNSW, for the same 10 best of 10,000 chunks of 128 terms.
 func BenchmarkSparsevec(b *testing.B) {
 	const n, terms = 10_000, 30_522
-	dsn, g, p := server.Database(b), newGenerator(b), at(1)
+	dsn, g, p := server.Database(b), indextest.NewCorpus(b), at(1)
 	x := open(b, dsn, nil)
 	c := connect(b, dsn)
 	defer func() { _ = c.Close(context.Background()) }()
@@ -389,7 +204,7 @@ func BenchmarkSparsevec(b *testing.B) {
 		ids, vectors := make([]int64, 500), make([]string, 500)
 		for i := range 500 {
 			e := port.Entry{}
-			e.SparseTerms, e.SparseWeights = g.sparse(128)
+			e.SparseTerms, e.SparseWeights = g.Sparse(128)
 			ids[i], vectors[i] = int64(seq)*500+int64(i), literal(e.SparseTerms, e.SparseWeights)
 			batch.Changes = append(batch.Changes, port.IndexChange{Document: fmt.Sprint(ids[i]), Entries: []port.Entry{e}})
 		}
@@ -399,7 +214,7 @@ func BenchmarkSparsevec(b *testing.B) {
 	queries := make([]port.IndexQuery, 20)
 	exact := make([]map[string]bool, len(queries))
 	for i := range queries {
-		queries[i] = g.query(port.SparseTerms, nil)
+		queries[i] = g.Query(port.SparseTerms, nil)
 		hits, err := x.Search(b.Context(), p, queries[i])
 		if err != nil {
 			b.Fatal(err)
@@ -477,12 +292,12 @@ func BenchmarkGraph(b *testing.B) {
 	if path := os.Getenv("MNEME_BENCH_VECTORS"); path != "" {
 		stored, asked = readVectors(b, path, n), readVectors(b, os.Getenv("MNEME_BENCH_QUERIES"), 200)
 	} else {
-		g := newGenerator(b)
+		g := indextest.NewCorpus(b)
 		for range n {
-			stored = append(stored, g.vector())
+			stored = append(stored, g.Vector())
 		}
 		for range 200 {
-			asked = append(asked, g.vector())
+			asked = append(asked, g.Vector())
 		}
 	}
 	exact := make([][]string, len(asked))
@@ -547,11 +362,11 @@ func readVectors(tb testing.TB, path string, n int) [][]float32 {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	out := make([][]float32, min(n, len(data)/(4*benchDim)))
+	out := make([][]float32, min(n, len(data)/(4*indextest.CorpusDimensions)))
 	for i := range out {
-		out[i] = make([]float32, benchDim)
+		out[i] = make([]float32, indextest.CorpusDimensions)
 		for j := range out[i] {
-			out[i][j] = math.Float32frombits(binary.LittleEndian.Uint32(data[4*(i*benchDim+j):]))
+			out[i][j] = math.Float32frombits(binary.LittleEndian.Uint32(data[4*(i*indextest.CorpusDimensions+j):]))
 		}
 	}
 	return out

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnemehq/mneme/adapters/index/indextest"
 	"github.com/mnemehq/mneme/adapters/index/postgres"
 	"github.com/mnemehq/mneme/core/filter"
 	"github.com/mnemehq/mneme/core/port"
@@ -19,7 +20,7 @@ import (
 // embedded by the built-in model .964.
 func TestGraph(t *testing.T) {
 	const n, queries = 5000, 60
-	g := newGenerator(t)
+	g := indextest.NewCorpus(t)
 	dsn, p := server.Database(t), at(1)
 	x := openWith(t, dsn, func(c *postgres.Config) { c.Vector.ExactChunks = 300 }, tuned(t))
 	type stored struct {
@@ -32,7 +33,7 @@ func TestGraph(t *testing.T) {
 		b := port.Batch{After: seq, Upto: seq + 1}
 		for i := range 500 {
 			id := fmt.Sprintf("%d-%03d", seq, i)
-			e := port.Entry{Vector: g.vector()}
+			e := port.Entry{Vector: g.Vector()}
 			for _, c := range []int{4, 10, 100, 1000} {
 				e.Facets = append(e.Facets, filter.Token(fmt.Sprint(c), fmt.Sprint(g.IntN(c))))
 			}
@@ -45,7 +46,7 @@ func TestGraph(t *testing.T) {
 	for _, c := range []struct{ of, take int }{{1, 1}, {4, 3}, {10, 1}, {100, 1}, {1000, 1}} {
 		found, wanted := 0, 0
 		for range queries {
-			q := port.IndexQuery{Retriever: port.Vector, Vector: g.vector(), Limit: 10}
+			q := port.IndexQuery{Retriever: port.Vector, Vector: g.Vector(), Limit: 10}
 			var tokens []string
 			if c.of > 1 {
 				key, first := fmt.Sprint(c.of), g.IntN(c.of)

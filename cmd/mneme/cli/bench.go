@@ -110,7 +110,7 @@ func (b *benchFlags) check() error {
 		flag        string
 		value       int
 		least, most int
-	}{{"documents", b.documents, 0, 100_000_000}, {"namespaces", b.Namespaces, 1, 100_000}, {"batch", b.Batch, 1, 1000},
+	}{{"documents", b.documents, 0, 100_000_000}, {"namespaces", b.Namespaces, 1, 100_000}, {"batch", b.Batch, 1, 100},
 		{"writers", b.Writers, 1, 256},
 		{"queries", b.Queries, 1, 1_000_000}, {"warm-up", b.Warmup, 0, 1_000_000}, {"top-k", b.TopK, 1, 100}} {
 		if n.value < n.least || n.value > n.most {

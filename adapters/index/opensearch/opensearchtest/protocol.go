@@ -108,6 +108,9 @@ func (p *protocol) answer(r *http.Request, body []byte) (any, error) {
 	switch {
 	case name == "":
 		return fields{"version": fields{"number": "2.19.1", "distribution": "opensearch"}}, nil
+	case name == "_nodes":
+		return fields{"nodes": fields{"n1": fields{"process": fields{"cpu": fields{"total_in_millis": 1000}},
+			"jvm": fields{"mem": fields{"heap_committed_in_bytes": 1 << 29}}}}}, nil
 	case name == "_cluster":
 		return p.cluster(parts[1:])
 	case r.Method == http.MethodPut && verb == "":

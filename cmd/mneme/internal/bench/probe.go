@@ -53,16 +53,20 @@ func (p resources) usage(ctx context.Context) (Usage, error) {
 		if err != nil {
 			return u, err
 		}
-		if !places[of.Place] {
-			places[of.Place] = true
+		seen := places[of.Place]
+		places[of.Place] = true
+		if !seen {
 			for table, size := range of.Tables {
 				u.Tables[table] += size
 				u.Database += size
 			}
 		}
 		switch {
-		case of.PID == 0:
+		case of.PID == 0 && !seen:
 			u.WAL = max(u.WAL, of.WAL)
+			u.DatabaseCPU += of.CPU
+			u.DatabaseMemory += of.Memory
+		case of.PID == 0:
 		case !servers[of.PID]:
 			servers[of.PID] = true
 			u.WAL += of.WAL
