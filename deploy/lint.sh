@@ -17,7 +17,7 @@ fi
 cd "$here"
 "$venv/bin/yamllint" -s -c yamllint.yaml compose kubernetes models-check prometheus
 "$venv/bin/hadolint" Dockerfile
-"$venv/bin/check-jsonschema" --builtin-schema vendor.compose-spec compose/compose.yaml compose/single.yaml
+"$venv/bin/check-jsonschema" --builtin-schema vendor.compose-spec compose/compose.yaml compose/single.yaml compose/distributed.yaml
 for version in 1.30 1.37; do
 	"$venv/bin/kubernetes-validate" -k "$version" --strict $(ls kubernetes/*.yaml kubernetes/single/*.yaml | grep -v kustomization)
 done
@@ -60,6 +60,7 @@ fi
 if docker compose version >/dev/null 2>&1; then
 	POSTGRES_PASSWORD=x MEILI_MASTER_KEY=x MNEME_MEILISEARCH_KEY=x docker compose -f compose/compose.yaml config -q
 	docker compose -f compose/single.yaml config -q
+	POSTGRES_PASSWORD=x docker compose -f compose/distributed.yaml config -q
 else
 	echo 'SKIPPED: docker compose is not installed, the Compose files were held to their schema alone' >&2
 fi

@@ -86,7 +86,7 @@ func Default() Config {
 		WriteTimeout:    time.Minute,
 		BulkMB:          8,
 		Expunge:         true,
-		Vector:          Vector{ExactChunks: 10_000, M: 16, EfConstruction: 128, Candidates: 100},
+		Vector:          Vector{ExactChunks: 20_000, M: 16, EfConstruction: 128, Candidates: 300},
 		Keyword: Keyword{K1: .9, B: .65, Stemmer: string(analysis.Porter2), Languages: analysis.Languages(),
 			StopWords: true},
 	}

@@ -199,6 +199,7 @@ func configured(t *testing.T, o object) {
 	}
 	dir := t.TempDir()
 	for name, text := range map[string]string{"postgres-dsn": "postgres://mneme@127.0.0.1/mneme", "meilisearch-key": "key",
+		"opensearch-password": "word",
 		"mneme.yaml": strings.ReplaceAll(string(body), "file:/secrets/", "file:"+filepath.ToSlash(dir)+"/")} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -207,6 +208,51 @@ func configured(t *testing.T, o object) {
 	site := &harness.Site{T: t, Config: filepath.Join(dir, "mneme.yaml"),
 		Env: []string{"MNEME_MEILISEARCH_URL=http://127.0.0.1:7700"}}
 	site.Mneme("config", "lint")
+}
+
+// With hosts of OpenSearch all indexes are one there, and nothing is left of Meilisearch.
+func TestTheChartOverOpenSearch(t *testing.T) {
+	harness.Outside(t)
+	for name, c := range map[string]struct {
+		values []string
+		want   object
+	}{
+		"as it comes": {nil, object{"username": "mneme", "password": "${file:/secrets/opensearch-password}",
+			"index_prefix": "mneme", "shards": uint64(3), "replicas": uint64(1)}},
+		"without credentials": {[]string{"scaled.opensearch.username=", "scaled.opensearch.shards=6",
+			"scaled.opensearch.replicas=2", "scaled.opensearch.indexPrefix=other"},
+			object{"index_prefix": "other", "shards": uint64(6), "replicas": uint64(2)}},
+		"with an authority": {[]string{"scaled.opensearch.caFile=/secrets/ca.crt"}, object{"username": "mneme",
+			"password": "${file:/secrets/opensearch-password}", "ca_file": "/secrets/ca.crt", "index_prefix": "mneme",
+			"shards": uint64(3), "replicas": uint64(1)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := chart(t, append(c.values, "scaled.opensearch.hosts[0]=http://a:9200",
+				"scaled.opensearch.hosts[1]=http://b:9200")...)
+			c.want["hosts"], c.want["on_outage"] = []any{"http://a:9200", "http://b:9200"}, "catch_up"
+			config := at(got["ConfigMap mneme"], "data", "mneme.yaml")
+			for _, retriever := range []string{"keyword", "vector", "sparse"} {
+				if diff := cmp.Diff(object{"opensearch": c.want}, at(config.(object), retriever)); diff != "" {
+					t.Errorf("%s: %s", retriever, diff)
+				}
+			}
+			if c.want["ca_file"] == nil {
+				configured(t, got["ConfigMap mneme"])
+			}
+			all, err := yaml.Marshal(got)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, word := range []string{"meilisearch", "MEILISEARCH", "7700"} {
+				if bytes.Contains(all, []byte(word)) {
+					t.Errorf("%q is left", word)
+				}
+			}
+			if !strings.Contains(plain(got["NetworkPolicy mneme"]), "9200") {
+				t.Error("the servers may not reach OpenSearch")
+			}
+		})
+	}
 }
 
 // A chart that is wrong does not pass.
@@ -248,7 +294,7 @@ func TestValuesOfTheChart(t *testing.T) {
 		}
 	}
 	for value, says := range map[string]string{"mode=both": "/mode", "sclaed.replicas=2": "sclaed", "host=a b": "/host",
-		"scaled.autoscaling.minReplicas=0": "minReplicas"} {
+		"scaled.autoscaling.minReplicas=0": "minReplicas", "scaled.opensearch.hosts[0]=node": "hosts"} {
 		r := harness.Run(t, helm(t, "template", "mneme", filepath.Join(root, "deploy/helm/mneme"), "--set", value))
 		if r.Code == 0 || !strings.Contains(r.Stderr, says) {
 			t.Errorf("%s: %+v", value, r)

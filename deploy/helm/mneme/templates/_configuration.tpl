@@ -12,6 +12,11 @@ storage:
   postgres:
     dsn: ${file:/secrets/postgres-dsn}
     migrate: false
+{{- if .Values.scaled.opensearch.hosts }}
+{{- range list "keyword" "vector" "sparse" }}
+{{ . }}: {{- include "mneme.opensearch" $ | nindent 2 }}
+{{- end }}
+{{- else }}
 vector: { postgres: { dsn: "${file:/secrets/postgres-dsn}" } }
 sparse: { postgres: { dsn: "${file:/secrets/postgres-dsn}" } }
 keyword:
@@ -19,6 +24,7 @@ keyword:
     url: ${MNEME_MEILISEARCH_URL}
     api_key: ${file:/secrets/meilisearch-key}
     on_outage: catch_up
+{{- end }}
 models:
   e5-small-v2:
     wasm: { module: "builtin:e5-small-v2", timeout: 30s }
@@ -42,6 +48,25 @@ limits:
 limits:
   import_mb: 512 # /tmp is an emptyDir of 1 GiB, and a pod that passes that is evicted
   temp_mb: 896
+{{- end }}
+{{- end }}
+
+{{/* The index in OpenSearch; the same for each retriever, so that they share one. */}}
+{{- define "mneme.opensearch" -}}
+{{- with .Values.scaled.opensearch -}}
+opensearch:
+  hosts: {{ toJson .hosts }}
+  {{- with .username }}
+  username: {{ . | quote }}
+  password: ${file:/secrets/opensearch-password}
+  {{- end }}
+  {{- with .caFile }}
+  ca_file: {{ . | quote }}
+  {{- end }}
+  index_prefix: {{ .indexPrefix | quote }}
+  shards: {{ .shards }}
+  replicas: {{ .replicas }}
+  on_outage: catch_up
 {{- end }}
 {{- end }}
 

@@ -58,7 +58,7 @@ volumeMounts:
 {{/* What finds the configuration and the databases. */}}
 {{- define "mneme.environment" -}}
 - { name: MNEME_CONFIG, value: /config/mneme.yaml }
-{{- if eq .Values.mode "scaled" }}
+{{- if and (eq .Values.mode "scaled") (not .Values.scaled.opensearch.hosts) }}
 - { name: MNEME_MEILISEARCH_URL, value: {{ .Values.scaled.meilisearchURL | quote }} }
 {{- end }}
 {{- end }}
