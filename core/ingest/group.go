@@ -97,7 +97,8 @@ func gather(waiting []*groupWrite, size int) (run []*groupWrite, b port.Batch) {
 	for ; n < len(waiting); n++ {
 		next := waiting[n].batch
 		chunks += chunksOf(next)
-		if next.After != b.Upto || next.Language != b.Language || len(b.Changes)+len(next.Changes) > size || chunks > replayChunks {
+		if next.After != b.Upto || next.Language != b.Language || len(b.Changes)+len(next.Changes) > size ||
+			chunks > replayChunks {
 			break
 		}
 		b.Changes, b.Upto = append(slices.Clip(b.Changes), next.Changes...), next.Upto

@@ -45,7 +45,9 @@ func measured(b *testing.B, took []time.Duration, before, after registry.Usage) 
 // which have words alone, and one of stop words, as the benchmark of that name in index/postgres does. It reports the
 // median and the slowest hundredth, and the nodes' processor for each question, on average:
 //
-//	MNEME_TEST_OPENSEARCH=whole MNEME_BENCH_CHUNKS=1000000 go test ./adapters/index/opensearch -run '^$' -bench Questions -benchtime 652x -timeout 0
+//	MNEME_BENCH_CHUNKS=1000000 go test ./adapters/index/opensearch -run '^$' -bench Questions -benchtime 652x -timeout 0
+//
+// with MNEME_TEST_OPENSEARCH_URL of a node with a heap of 4 GiB.
 func BenchmarkQuestions(b *testing.B) {
 	n := chunks(b)
 	c := settings(b)

@@ -16,7 +16,6 @@ import (
 	"github.com/mnemehq/mneme/adapters/index/embedded"
 	"github.com/mnemehq/mneme/adapters/index/indextest"
 	"github.com/mnemehq/mneme/adapters/index/postgres"
-	"github.com/mnemehq/mneme/core/filter"
 	"github.com/mnemehq/mneme/core/port"
 )
 

@@ -200,7 +200,7 @@ func configured(t *testing.T, o object) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"postgres-dsn": "postgres://mneme@127.0.0.1/mneme", "meilisearch-key": "key",
 		"opensearch-password": "word",
-		"mneme.yaml": strings.ReplaceAll(string(body), "file:/secrets/", "file:"+filepath.ToSlash(dir)+"/")} {
+		"mneme.yaml":          strings.ReplaceAll(string(body), "file:/secrets/", "file:"+filepath.ToSlash(dir)+"/")} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
