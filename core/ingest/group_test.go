@@ -133,6 +133,24 @@ func TestWritersShareABatch(t *testing.T) {
 	})
 }
 
+// Words of one language are not cut as those of another.
+func TestAGroupHasOneLanguage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWriters(t)
+		w.write(1, 1, "a")
+		w.l.row.Language = "de"
+		w.write(2, 1, "b")
+		w.write(3, 1, "c")
+		w.l.row.Language = "fr"
+		w.write(4, 1, "d")
+		w.let(3)
+		w.want(w.taken(4), "0-1:a*1 1-3:b*1,c*1 3-4:d*1")
+		if got := []string{w.ix.batches[1].Language, w.ix.batches[2].Language}; !slices.Equal(got, []string{"de", "fr"}) {
+			t.Errorf("languages %q", got)
+		}
+	})
+}
+
 // Who comes before a write that was committed earlier waits for it, as long as it comes while
 // the index is asked.
 func TestAWriteThatOvertakesAnother(t *testing.T) {

@@ -443,7 +443,7 @@ func (w ledgerWriter) PutDocuments(context.Context, port.Partition, time.Time, [
 	return w.seq, nil
 }
 func (w ledgerWriter) Partition(context.Context, port.Partition) (port.PartitionRow, error) {
-	return port.PartitionRow{}, nil
+	return port.PartitionRow{Generation: w.row.Generation, Language: w.row.Language}, nil
 }
 func (w ledgerWriter) PutWatermarks(_ context.Context, _ string, _ time.Duration, marks []port.Watermark) error {
 	if w.fails == nil {

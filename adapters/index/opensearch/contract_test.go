@@ -62,11 +62,12 @@ func open(t testing.TB, c opensearch.Config) *opensearch.Index {
 	return x
 }
 
-func contract(t *testing.T, set func(*opensearch.Config)) {
+func contract(t *testing.T, set func(*opensearch.Config), opened func(*opensearch.Index)) {
 	_, chunks := size()
 	configs := map[port.Index]opensearch.Config{}
 	start := func(t testing.TB, c opensearch.Config) port.Index {
 		x := open(t, c)
+		opened(x)
 		configs[x] = c
 		return x
 	}
@@ -85,4 +86,10 @@ func contract(t *testing.T, set func(*opensearch.Config)) {
 	})
 }
 
-func TestContract(t *testing.T) { contract(t, func(*opensearch.Config) {}) }
+func TestContract(t *testing.T) { contract(t, func(*opensearch.Config) {}, func(*opensearch.Index) {}) }
+
+// The contract holds for the way in which large partitions are searched.
+func TestContractOfLargePartitions(t *testing.T) {
+	opensearchtest.Part(t)
+	contract(t, func(*opensearch.Config) {}, opensearch.TakeForLarge)
+}

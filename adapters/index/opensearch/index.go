@@ -38,6 +38,7 @@ type Index struct {
 	me       string // of this process, in the names of its attempts
 	analyzer *analysis.Analyzer
 	version  string // of what a partition's entries are made by
+	large    int64  // largePartition
 
 	verify struct {
 		sync.Mutex
@@ -122,8 +123,8 @@ func newIndex(c Config, o Options) (*Index, error) {
 		transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	}
 	x := &Index{cfg: c, log: o.Log, http: transport, alias: c.IndexPrefix + "-chunks", me: rand.Text(), analyzer: a,
-		version: fmt.Sprintf("%d-%s-%g", format, a.Version(), c.Keyword.B),
-		locks:   map[int64]*partitionLock{}, seen: map[int64]bool{}, swept: map[int64]int64{}}
+		version: fmt.Sprintf("%d-%s-%g", format, a.Version(), c.Keyword.B), large: largePartition,
+		locks: map[int64]*partitionLock{}, seen: map[int64]bool{}, swept: map[int64]int64{}}
 	x.expunging.life, x.expunging.stop = context.WithCancel(context.Background())
 	x.client, err = client.NewClient(client.Config{Addresses: c.Hosts, Username: c.Username, Password: c.Password.Reveal(),
 		Transport: transport, HealthCheckMaxRetries: -1})

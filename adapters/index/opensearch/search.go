@@ -1,13 +1,17 @@
 package opensearch
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/mnemehq/mneme/core/filter"
 	"github.com/mnemehq/mneme/core/port"
@@ -19,6 +23,9 @@ const (
 	// maxQueryTerms is how many terms of a query count, the heaviest of a sparse one and the
 	// first of a text: with a filter they have to fit into the 1,024 clauses of a query.
 	maxQueryTerms = 512
+	// largePartition is how many chunks a partition has for which words are counted one by one, and
+	// hits are not sorted by the nodes. Below, an aggregation and a sort cost less than a further request.
+	largePartition = 20_000
 	// maxRounds bounds how often a search begins again because a batch came in between.
 	maxRounds = 20
 )
@@ -30,9 +37,15 @@ type searchAnswer struct {
 		Total, Successful, Failed int
 	} `json:"_shards"`
 	Hits struct {
+		Total struct {
+			Value int64 `json:"value"`
+		} `json:"total"`
 		Hits []struct {
-			Score   float64  `json:"_score"`
-			Sort    []any    `json:"sort"`
+			Score  float64 `json:"_score"`
+			Sort   []any   `json:"sort"`
+			Fields struct {
+				D, C []any
+			} `json:"fields"`
 			Matched []string `json:"matched_queries"`
 		} `json:"hits"`
 	} `json:"hits"`
@@ -188,6 +201,12 @@ func (x *Index) searchOnce(ctx context.Context, p port.Partition, g string, q po
 		}
 		query = weighted(terms, filter, not, false, func(i int) (float64, object) { return weigh(i), object{"linear": object{}} })
 	}
+	if q.Retriever != port.Vector && s.Chunks >= x.large {
+		hits, err := x.best(ctx, g, q, terms, query)
+		if hits != nil || err != nil {
+			return hits, s, err
+		}
+	}
 	var r searchAnswer
 	if err := x.search(ctx, g, "search", object{
 		"size": q.Limit, "track_total_hits": false, "stored_fields": "_none_", "query": query,
@@ -199,15 +218,41 @@ func (x *Index) searchOnce(ctx context.Context, p port.Partition, g string, q po
 	return hits, s, err
 }
 
-// readHits reads the hits of an answer; document and chunk are what they are sorted by.
+// best asks for the best by their scores alone, which lets nodes skip what cannot be among them. Where the
+// last has the score of one that is left out, it gives nil: which of them it is has to be asked for.
+func (x *Index) best(ctx context.Context, g string, q port.IndexQuery, terms []queryTerm, query object) ([]port.Hit, error) {
+	var r searchAnswer
+	if err := x.search(ctx, g, "search", object{"size": q.Limit + 1, "track_total_hits": false, "stored_fields": "_none_",
+		"query": query, "docvalue_fields": []string{"d", "c"}}, &r); err != nil {
+		return nil, err
+	}
+	hits, err := readHits(r, q, terms)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(hits) > q.Limit && hits[q.Limit].Score == hits[q.Limit-1].Score:
+		return nil, nil
+	}
+	hits = hits[:min(len(hits), q.Limit)]
+	slices.SortFunc(hits, func(a, b port.Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(a.Document, b.Document), cmp.Compare(a.Chunk, b.Chunk))
+	})
+	return hits, nil
+}
+
+// readHits reads the hits of an answer; document and chunk are what they are sorted by, or fields.
 func readHits(r searchAnswer, q port.IndexQuery, terms []queryTerm) ([]port.Hit, error) {
 	hits := make([]port.Hit, len(r.Hits.Hits))
 	for i, h := range r.Hits.Hits {
-		if len(h.Sort) != 3 {
+		of := h.Sort
+		if of == nil {
+			of = append(append([]any{h.Score}, h.Fields.D...), h.Fields.C...)
+		}
+		if len(of) != 3 {
 			return nil, unavailable("search", errors.New("a hit lacks what it is sorted by"))
 		}
-		document, ok1 := h.Sort[1].(string)
-		number, ok2 := h.Sort[2].(float64)
+		document, ok1 := of[1].(string)
+		number, ok2 := of[2].(float64)
 		if !ok1 || !ok2 {
 			return nil, unavailable("search", errors.New("a hit lacks its document or chunk"))
 		}
@@ -249,9 +294,13 @@ func weighted(terms []queryTerm, filter, not []object, named bool, term func(i i
 	return object{"bool": object{"filter": filter, "must_not": not, "should": should, "minimum_should_match": 1}}
 }
 
-// frequencies counts in how many of the partition's chunks each term is.
+// frequencies counts in how many of the partition's chunks each term is. An aggregation looks at every chunk
+// for every term, and a count at those alone that have the term.
 func (x *Index) frequencies(ctx context.Context, g string, s state, terms []queryTerm) ([]int64, error) {
 	filter, not := s.visible(g)
+	if s.Chunks >= x.large {
+		return x.countEach(ctx, g, filter, not, terms)
+	}
 	each := object{}
 	for i := range terms {
 		each[strconv.Itoa(i)] = object{"rank_feature": object{"field": terms[i].feature}}
@@ -266,6 +315,60 @@ func (x *Index) frequencies(ctx context.Context, g string, s state, terms []quer
 	df := make([]int64, len(terms))
 	for i := range terms {
 		df[i] = r.Aggregations.DF.Buckets[strconv.Itoa(i)].N
+	}
+	return df, nil
+}
+
+// searchesAtOnce is how many searches one request holds: nodes refuse what their queues have no room for.
+const searchesAtOnce = 64
+
+// countEach counts the chunks of each term by a search of its own.
+func (x *Index) countEach(ctx context.Context, g string, filter, not []object, terms []queryTerm) (df []int64, err error) {
+	for some := range slices.Chunk(terms, searchesAtOnce) {
+		n, err := x.countSome(ctx, g, filter, not, some)
+		if err != nil {
+			return nil, err
+		}
+		df = append(df, n...)
+	}
+	return df, nil
+}
+
+func (x *Index) countSome(ctx context.Context, g string, filter, not []object, terms []queryTerm) ([]int64, error) {
+	var body bytes.Buffer
+	lines := json.NewEncoder(&body) // each value ends its line
+	for _, t := range terms {
+		has := append(slices.Clip(filter), object{"rank_feature": object{"field": t.feature}})
+		if err := errors.Join(lines.Encode(object{"routing": g, "allow_partial_search_results": false}),
+			lines.Encode(object{"size": 0, "track_total_hits": true,
+				"query": object{"bool": object{"filter": has, "must_not": not}}})); err != nil {
+			return nil, fmt.Errorf("opensearch: count terms: %w", err)
+		}
+	}
+	var r struct {
+		Responses []struct {
+			searchAnswer
+			Status int             `json:"status"`
+			Error  json.RawMessage `json:"error"`
+		} `json:"responses"`
+	}
+	if err := x.call(ctx, request{op: "count terms", method: http.MethodPost, path: "/" + x.alias + "/_msearch",
+		body: body.Bytes()}, &r); err != nil {
+		return nil, err
+	}
+	if len(r.Responses) != len(terms) {
+		return nil, unavailable("count terms", fmt.Errorf("%d answers to %d searches", len(r.Responses), len(terms)))
+	}
+	df := make([]int64, len(terms))
+	for i, one := range r.Responses {
+		if one.Error != nil {
+			text := []byte(`{"error":` + string(one.Error) + `}`)
+			return nil, x.explain(ctx, ctx, "count terms", readError(one.Status, text))
+		}
+		if err := one.whole(); err != nil {
+			return nil, err
+		}
+		df[i] = one.Hits.Total.Value
 	}
 	return df, nil
 }
