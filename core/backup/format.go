@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -97,6 +98,16 @@ func (m Manifest) Rows(table string) (n int64) {
 		}
 	}
 	return n
+}
+
+// Databases names those that the backup has rows of besides the home's; none: it is of one database.
+func (m Manifest) Databases() (names []string) {
+	for _, t := range m.Tables {
+		if at := strings.LastIndexByte(t.Name, '/'); at > 0 && !slices.Contains(names, t.Name[:at]) {
+			names = append(names, t.Name[:at])
+		}
+	}
+	return names
 }
 
 // tableOf is the table's name without that of its database, which comes before a slash where there are several.
