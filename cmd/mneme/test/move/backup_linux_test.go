@@ -2,6 +2,7 @@ package move_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log"
@@ -58,13 +59,17 @@ func TestBackupOfDatabases(t *testing.T) {
 	mneme(t, "orgs", "create", "other", "--database", "c", "--config", a)
 	other := (&harness.Site{T: t, Config: a}).Key("--org", "other", "--name", "other")
 	place := filepath.Join(t.TempDir(), "place")
-	mneme(t, "backup", "--config", a, "--to", place)
+	made := mneme(t, "backup", "--config", a, "--to", place, "--json")
 	mneme(t, "backup", "verify", "--to", place)
+	var first struct{ ID string }
+	if err := json.Unmarshal([]byte(made.Stdout), &first); err != nil {
+		t.Fatal(err)
+	}
 	if r := mneme(t, "backup", "list", "--to", place, "--json"); !strings.Contains(r.Stdout, `"documents": 9`) {
 		t.Errorf("what is listed: %s", r.Stdout)
 	}
 	for what, b := range map[string]string{"three": spread(t), "PostgreSQL": postgres(t), "SQLite": lite(t)} {
-		r := mneme(t, "restore", "--from", place, "--into", b)
+		r := mneme(t, "restore", "--from", place, "--at", first.ID, "--into", b)
 		if what == "three" {
 			if r := mneme(t, "orgs", "list", "--config", b, "--json"); !strings.Contains(r.Stdout, `"database": "b"`) ||
 				!strings.Contains(r.Stdout, `"database": "c"`) {
