@@ -33,10 +33,11 @@ var errBetween = errors.New("organizations were moved or deleted meanwhile")
 // Dump implements port.Dumper: fn gets the tables of the home, and behind them those of each other database, see bunsql.Join.
 // All databases have to answer. Fault Unavailable where organizations are moved or deleted at every moment.
 func (s *Store) Dump(ctx context.Context, fn func(port.Dump) error) error {
-	if err := s.enter("dump"); err != nil {
+	leave, err := s.enter(ctx, "dump")
+	if err != nil {
 		return err
 	}
-	defer s.running.Done()
+	defer leave()
 	for tries := 1; ; tries++ {
 		err := s.dump(ctx, fn)
 		if !errors.Is(err, errBetween) {
