@@ -68,6 +68,11 @@ func TestRestoreIntoDatabases(t *testing.T) {
 	s := openAll(t, spread(t, "fewest"))
 	defer func() { _ = s.Close() }()
 	orgs := place(t, s)
+	for _, m := range [][2]string{{"home", "b"}, {"home", "home"}, {"c", "home"}, {"c", "c"}} { // what moved says so in each
+		if _, err := s.(port.Mover).MoveOrganization(ctx, orgs[m[0]], m[1], nil); err != nil {
+			t.Fatal(err)
+		}
+	}
 	given := generations(t, s)
 	for _, c := range []struct {
 		into  []string
