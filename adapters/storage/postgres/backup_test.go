@@ -5,15 +5,20 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/mnemehq/mneme/adapters/storage/bunsql"
 	"github.com/mnemehq/mneme/adapters/storage/postgres"
+	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/registry"
@@ -73,6 +78,10 @@ func TestRestoreIntoDatabases(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	for _, org := range orgs {
+		happen(t, s, org, "1")
+		happen(t, s, org, "2")
+	}
 	given := generations(t, s)
 	for _, c := range []struct {
 		into  []string
@@ -114,6 +123,10 @@ func TestRestoreIntoDatabases(t *testing.T) {
 					t.Errorf("the key of %s: %v", from, err)
 				}
 				all = append(all, created(t, again, org, "after"))
+				happen(t, again, org, "3")
+				if diff := cmp.Diff([]string{"1", "2", "3"}, happened(t, again, org)); diff != "" {
+					t.Errorf("events of %s, in order (-want +got):\n%s", from, diff)
+				}
 			}
 			if len(c.into) == 0 { // it becomes several again, with a database of a name that there was
 				if err := again.Close(); err != nil {
@@ -146,6 +159,34 @@ func TestRestoreIntoDatabases(t *testing.T) {
 			}
 		})
 	}
+}
+
+// happen appends an event.
+func happen(t *testing.T, s port.DocumentStore, org ident.Org, what string) {
+	t.Helper()
+	if err := s.Update(t.Context(), func(w port.Writer) error {
+		return w.AppendEvents(t.Context(), []port.Event{{ID: "evt_" + what + string(org), Org: org, Kind: "k", Entity: "e",
+			Body: []byte(what), CreatedAt: time.Now()}})
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// happened are the events of an organization that are not numbered yet, in the order in which they will be.
+func happened(t *testing.T, s port.DocumentStore, org ident.Org) (what []string) {
+	t.Helper()
+	if err := s.View(t.Context(), func(r port.Reader) error {
+		all, err := r.UnnumberedEvents(t.Context(), 1000)
+		for _, e := range all {
+			if e.Org == org {
+				what = append(what, string(e.Body))
+			}
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return what
 }
 
 func databaseNames(c postgres.Config) (names []string) {
@@ -266,4 +307,144 @@ func TestBackupWithoutADatabase(t *testing.T) {
 			t.Fatalf("with all databases: %v", err)
 		}
 	}
+}
+
+// Whatever is moved, made and deleted meanwhile, a backup has everything that was acknowledged before it, of each
+// organization as it was at one moment.
+func TestBackupUnderLoad(t *testing.T) {
+	ctx := t.Context()
+	s := openAll(t, spread(t, "fewest"))
+	defer func() { _ = s.Close() }()
+	orgs := place(t, s)
+	stop := make(chan struct{})
+	var group errgroup.Group
+	forever := func(fn func(i int) error) {
+		group.Go(func() error {
+			for i := 0; ; i++ {
+				select {
+				case <-stop:
+					return nil
+				default:
+				}
+				if err := fn(i); err != nil {
+					return err
+				}
+			}
+		})
+	}
+	id := func(n int64) string { return fmt.Sprintf("doc-%06d", n) }
+	acked := map[string]*atomic.Int64{}
+	for name, org := range orgs {
+		n := &atomic.Int64{}
+		acked[name] = n
+		forever(func(int) error { // one after another, each once it is acknowledged
+			text := "text"
+			err := s.UpdateDocuments(ctx, func(w port.DocumentWriter) error {
+				_, err := w.PutDocuments(ctx, port.Documents(org, "docs"), time.Now(), []port.DocumentWrite{{
+					Document: port.Document{ID: id(n.Load()), Text: text, TextHash: sha256.Sum256([]byte(text)),
+						Chunks: []port.Chunk{{End: len(text)}}},
+					Vectors: port.Vectors{Dense: port.Dense{Dim: 8, Data: make([]float32, 8)}},
+				}})
+				return err
+			})
+			if fault.CodeOf(err) == fault.Unavailable {
+				return nil
+			}
+			n.Add(1)
+			return err
+		})
+	}
+	var moves atomic.Int64
+	forever(func(i int) error {
+		to := []string{"b", "c", "home"}[i%3]
+		_, err := s.(port.Mover).MoveOrganization(ctx, orgs["home"], to, nil)
+		moves.Add(1)
+		return err
+	})
+	forever(func(i int) error {
+		o := port.Organization{ID: ident.Org(fmt.Sprint("org_", i)), Name: fmt.Sprint(i), Database: []string{"b", "c", "home"}[i%3]}
+		if err := s.Update(ctx, func(w port.Writer) error { return w.PutOrganization(ctx, o) }); err != nil {
+			return err
+		}
+		if err := s.Update(ctx, func(w port.Writer) error {
+			return w.PutKey(ctx, port.Key{ID: string("key_" + o.ID), Org: o.ID, Hash: sha256.Sum256([]byte(o.ID))})
+		}); err != nil {
+			return err
+		}
+		time.Sleep(10 * time.Millisecond)
+		if i%2 == 0 {
+			return nil
+		}
+		if err := s.Update(ctx, func(w port.Writer) error { return w.BeginDeletion(ctx, o.ID, time.Now()) }); err != nil {
+			return err
+		}
+		for more := true; more; {
+			if err := s.Update(ctx, func(w port.Writer) (err error) {
+				_, more, err = w.EraseOrganization(ctx, o.ID, 100)
+				return err
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for round := range 4 {
+		before := map[string]int64{}
+		for until := moves.Load() + 1; moves.Load() < until && ctx.Err() == nil; {
+			time.Sleep(time.Millisecond)
+		}
+		for name, n := range acked {
+			before[name] = n.Load()
+		}
+		into := emptyDatabases(t, []string{"b", "c"}[:round%2*2]...)
+		for tries := 1; ; tries++ {
+			err := s.(port.Dumper).Dump(ctx, func(d port.Dump) error {
+				return postgres.RestoreAll(ctx, into, postgres.Options{}, port.Restoring{Dump: d})
+			})
+			if err == nil {
+				break
+			}
+			if fault.CodeOf(err) != fault.Unavailable || tries == 20 {
+				t.Fatal(err)
+			}
+		}
+		again := openAll(t, into)
+		for name, org := range orgs {
+			if err := again.View(ctx, func(r port.Reader) error {
+				heads, err := r.ListDocuments(ctx, port.Documents(org, "docs"), port.DocumentList{Order: port.ByID, Limit: 1 << 20})
+				for i, h := range heads {
+					if h.ID != id(int64(i)) {
+						t.Errorf("round %d, %s: %s in place %d", round, name, h.ID, i)
+						break
+					}
+				}
+				if int64(len(heads)) < before[name] {
+					t.Errorf("round %d, %s: %d documents, and %d were acknowledged", round, name, len(heads), before[name])
+				}
+				return err
+			}); err != nil {
+				t.Errorf("round %d, %s: %v", round, name, err)
+			}
+		}
+		// Each organization that is there can be written.
+		if err := again.Update(ctx, func(w port.Writer) error {
+			all, err := w.Organizations(ctx)
+			for _, o := range all {
+				if err == nil && o.Deleting.IsZero() {
+					err = w.PutKey(ctx, port.Key{ID: "new_" + string(o.ID), Org: o.ID, Hash: sha256.Sum256([]byte("new" + o.ID))})
+				}
+			}
+			return err
+		}); err != nil {
+			t.Errorf("round %d: %v", round, err)
+		}
+		if err := again.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	close(stop)
+	if err := group.Wait(); err != nil {
+		t.Error(err)
+	}
+	t.Logf("%d moves", moves.Load())
 }

@@ -109,7 +109,9 @@ func TestBackup(t *testing.T) {
 	for org, in := range places {
 		f.put(org, in)
 	}
-	record := func(id string) port.AuditRecord { return port.AuditRecord{ID: id, Org: "org_b", At: time.Unix(1, 0).UTC()} }
+	record := func(id string) port.AuditRecord {
+		return port.AuditRecord{ID: id, Org: "org_b", At: time.Unix(1, 0).UTC()}
+	}
 	// The second one waits in b and is numbered already: a server died when it had taken it over.
 	numbered := record("aud_2")
 	f.update(f.members["b"], func(w port.DocumentWriter) error {
