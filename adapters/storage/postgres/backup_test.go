@@ -179,7 +179,7 @@ func happened(t *testing.T, s port.DocumentStore, org ident.Org) (what []string)
 		all, err := r.UnnumberedEvents(t.Context(), 1000)
 		for _, e := range all {
 			if e.Org == org {
-				what = append(what, string(e.Body))
+				what = append(what, strings.TrimSuffix(strings.TrimPrefix(e.ID, "evt_"), string(org)))
 			}
 		}
 		return err
@@ -257,14 +257,19 @@ func TestRestoreIntoDatabasesRefused(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	into.DSN = registry.Secret(server.Database(t))
-	into.Databases[0].DSN = registry.Secret(server.Database(t))
-	err := s.(port.Dumper).Dump(ctx, restore)
-	if !errors.Is(err, bunsql.ErrNotEmpty) || !strings.Contains(err.Error(), "database c") {
-		t.Errorf("into a database that has something: %v", err)
-	}
-	if n := tables(t, into.DSN) + tables(t, into.Databases[0].DSN); n != 0 {
-		t.Errorf("%d tables in the others", n)
+	// In a database that has something, whether or not the backup has a part for it.
+	for _, name := range []string{"c", "d"} {
+		full := emptyDatabases(t, "b")
+		full.Databases = append(full.Databases, postgres.Database{Name: name, DSN: into.Databases[1].DSN})
+		err := s.(port.Dumper).Dump(ctx, func(d port.Dump) error {
+			return postgres.RestoreAll(ctx, full, postgres.Options{}, port.Restoring{Dump: d})
+		})
+		if !errors.Is(err, bunsql.ErrNotEmpty) || !strings.Contains(err.Error(), "database "+name) {
+			t.Errorf("into a database %s that has something: %v", name, err)
+		}
+		if n := tables(t, full.DSN) + tables(t, full.Databases[0].DSN); n != 0 {
+			t.Errorf("%d tables in the others", n)
+		}
 	}
 }
 
