@@ -207,7 +207,10 @@ func dsnOf(c postgres.Config, name string) registry.Secret {
 
 func generations(t *testing.T, s port.DocumentStore) (all []int64) {
 	t.Helper()
-	if err := s.View(t.Context(), func(r port.Reader) (err error) { all, err = r.Generations(t.Context()); return err }); err != nil {
+	if err := s.View(t.Context(), func(r port.Reader) (err error) {
+		all, err = r.Generations(t.Context())
+		return err
+	}); err != nil {
 		t.Fatal(err)
 	}
 	slices.Sort(all)
@@ -367,7 +370,8 @@ func TestBackupUnderLoad(t *testing.T) {
 		return err
 	})
 	forever(func(i int) error {
-		o := port.Organization{ID: ident.Org(fmt.Sprint("org_", i)), Name: fmt.Sprint(i), Database: []string{"b", "c", "home"}[i%3]}
+		in := []string{"b", "c", "home"}[i%3]
+		o := port.Organization{ID: ident.Org(fmt.Sprint("org_", i)), Name: fmt.Sprint(i), Database: in}
 		if err := s.Update(ctx, func(w port.Writer) error { return w.PutOrganization(ctx, o) }); err != nil {
 			return err
 		}
@@ -416,7 +420,8 @@ func TestBackupUnderLoad(t *testing.T) {
 		again := openAll(t, into)
 		for name, org := range orgs {
 			if err := again.View(ctx, func(r port.Reader) error {
-				heads, err := r.ListDocuments(ctx, port.Documents(org, "docs"), port.DocumentList{Order: port.ByID, Limit: 1 << 20})
+				heads, err := r.ListDocuments(ctx, port.Documents(org, "docs"), port.DocumentList{Order: port.ByID,
+					Limit: 1 << 20})
 				for i, h := range heads {
 					if h.ID != id(int64(i)) {
 						t.Errorf("round %d, %s: %s in place %d", round, name, h.ID, i)

@@ -133,11 +133,6 @@ func RestoreAll(ctx context.Context, c Config, o Options, from port.Restoring) e
 			return nil
 		}
 	}
-	for _, name := range parts {
-		if !slices.Contains(share.Apart, name) && o.Log != nil {
-			o.Log.Warn("the configuration lacks a database of the backup: its organizations come into the home", "database", name)
-		}
-	}
 	share.Then = fill
 	err := restore(ctx, c, o, from, share)
 	if err != nil && len(filled) > 0 {

@@ -130,7 +130,8 @@ func TestBackup(t *testing.T) {
 	}
 	if err := one.View(ctx, func(r port.Reader) error {
 		all, err := r.Organizations(ctx)
-		if err != nil || len(all) != 4 || !slices.ContainsFunc(all, func(o port.Organization) bool { return o.Name == "of org_b" }) {
+		named := func(o port.Organization) bool { return o.Name == "of org_b" }
+		if err != nil || len(all) != 4 || !slices.ContainsFunc(all, named) {
 			t.Errorf("organizations %+v, %v", all, err)
 		}
 		placed, err := r.(*bunsql.Reader).Placed(ctx)
@@ -185,7 +186,10 @@ func TestBackup(t *testing.T) {
 
 func generationsOf(t *testing.T, s port.DocumentStore) (all []int64) {
 	t.Helper()
-	if err := s.View(t.Context(), func(r port.Reader) (err error) { all, err = r.Generations(t.Context()); return err }); err != nil {
+	if err := s.View(t.Context(), func(r port.Reader) (err error) {
+		all, err = r.Generations(t.Context())
+		return err
+	}); err != nil {
 		t.Fatal(err)
 	}
 	return all
@@ -320,7 +324,8 @@ func (f *fleet) make(org ident.Org, in string) {
 	f.update(f.first, func(w port.DocumentWriter) error {
 		_, err := w.CreatePartition(ctx, port.Documents(org, "docs"), port.PartitionRow{Dimensions: 2})
 		return errors.Join(err, w.PutKey(ctx, port.Key{ID: "key_" + string(org), Org: org, Hash: sha256.Sum256([]byte(org))}),
-			w.AddUsage(ctx, []port.UsageRow{{From: time.Unix(3600, 0), UsageAccount: port.UsageAccount{Org: org}, Usage: port.Usage{Requests: 1}}}))
+			w.AddUsage(ctx, []port.UsageRow{{From: time.Unix(3600, 0), UsageAccount: port.UsageAccount{Org: org},
+				Usage: port.Usage{Requests: 1}}}))
 	})
 }
 

@@ -38,8 +38,8 @@ func (*spy) Fault(op string, err error) error {
 }
 
 func (s *spy) Render(query string) string {
-	q := strings.NewReplacer("{{share}}", "", "{{lookup}}", "", "{{found d}}", "", "{{found v}}", "", "{{found c}}", "", "{{each}}",
-		"json_each(?) AS j", "{{tables}}", "sqlite_schema", "{{int64}}", "INTEGER", "{{blob}}", "BLOB", "{{text}}", "TEXT",
+	q := strings.NewReplacer("{{share}}", "", "{{lookup}}", "", "{{found d}}", "", "{{found v}}", "", "{{found c}}", "",
+		"{{each}}", "json_each(?) AS j", "{{tables}}", "sqlite_schema", "{{int64}}", "INTEGER", "{{blob}}", "BLOB", "{{text}}", "TEXT",
 		"{{identity}}", "INTEGER PRIMARY KEY AUTOINCREMENT", "{{now}}",
 		"CAST(round(unixepoch('subsec') * 1000000) AS INTEGER)", "{{strict}}", " STRICT", "{{keyed}}",
 		" STRICT, WITHOUT ROWID").Replace(query)
@@ -208,7 +208,8 @@ func TestPlansOfRemoval(t *testing.T) {
 		own := w.(*bunsql.Writer)
 		const moved, erased = "org_moved", "org_erased"
 		for _, org := range []ident.Org{moved, erased} {
-			if err := w.PutOrganization(ctx, port.Organization{ID: org, Name: string(org), CreatedAt: time.Unix(1, 0)}); err != nil {
+			o := port.Organization{ID: org, Name: string(org), CreatedAt: time.Unix(1, 0)}
+			if err := w.PutOrganization(ctx, o); err != nil {
 				return err
 			}
 		}
