@@ -39,9 +39,9 @@ func (*spy) Fault(op string, err error) error {
 
 func (s *spy) Render(query string) string {
 	q := strings.NewReplacer("{{share}}", "", "{{lookup}}", "", "{{found d}}", "", "{{found v}}", "", "{{found c}}", "",
-		"{{each}}", "json_each(?) AS j", "{{tables}}", "sqlite_schema", "{{int64}}", "INTEGER", "{{blob}}", "BLOB", "{{text}}", "TEXT",
-		"{{identity}}", "INTEGER PRIMARY KEY AUTOINCREMENT", "{{now}}",
-		"CAST(round(unixepoch('subsec') * 1000000) AS INTEGER)", "{{strict}}", " STRICT", "{{keyed}}",
+		"{{each}}", "json_each(?) AS j", "{{tables}}", "sqlite_schema", "{{int64}}", "INTEGER", "{{blob}}", "BLOB",
+		"{{text}}", "TEXT", "{{identity}}", "INTEGER PRIMARY KEY AUTOINCREMENT",
+		"{{now}}", "CAST(round(unixepoch('subsec') * 1000000) AS INTEGER)", "{{strict}}", " STRICT", "{{keyed}}",
 		" STRICT, WITHOUT ROWID").Replace(query)
 	s.seen = append(s.seen, q)
 	return q
