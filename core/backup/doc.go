@@ -15,6 +15,9 @@
 // sealed with XChaCha20-Poly1305 under the data key. Names and sizes tell how much there is and when,
 // nothing else.
 //
+// Of a store over several databases the tables of the home have their names, and those of each other database
+// DATABASE/TABLE, behind them: the format is the same, and a program that knows no such tables refuses them.
+//
 // A backup's index lists its chunks with their packs. It is cut into chunks itself and stored in
 // packs, so that an unchanged part of it costs nothing. A pack ends with a list of its own chunks:
 // a backup that was interrupted is gone on with by reading those of packs that no backup refers to.

@@ -10,6 +10,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -88,15 +90,28 @@ type Manifest struct {
 	Added         int64     `json:"added"` // bytes stored for it that no backup before had
 }
 
-// Rows counts the rows of a table.
-func (m Manifest) Rows(table string) int64 {
+// Rows counts the rows of a table, in all databases.
+func (m Manifest) Rows(table string) (n int64) {
 	for _, t := range m.Tables {
-		if t.Name == table {
-			return t.Rows
+		if tableOf(t.Name) == table {
+			n += t.Rows
 		}
 	}
-	return 0
+	return n
 }
+
+// Databases names those that the backup has rows of besides the home's; none: it is of one database.
+func (m Manifest) Databases() (names []string) {
+	for _, t := range m.Tables {
+		if at := strings.LastIndexByte(t.Name, '/'); at > 0 && !slices.Contains(names, t.Name[:at]) {
+			names = append(names, t.Name[:at])
+		}
+	}
+	return names
+}
+
+// tableOf is the table's name without that of its database, which comes before a slash where there are several.
+func tableOf(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
 
 // codec turns contents into what is stored and back. It is not for concurrent use.
 type codec struct {

@@ -174,16 +174,25 @@ func (r *Repository) erasedSince(ctx context.Context, a *archive, later Manifest
 // endUsers visits the generations of end users whose erasure has not begun.
 func endUsers(ctx context.Context, d port.Dump, visit func(int64)) error {
 	columns := []string{"generation", "space", "dropped", "erasing_at"}
-	return eachOf(ctx, d, "namespaces", columns, func(v []any) error {
-		generation, ok := v[0].(int64)
-		if !ok {
-			return errDecode
+	for _, t := range d.Tables() {
+		if tableOf(t.Name) != "namespaces" {
+			continue
 		}
-		if v[1] == string(port.SpaceMemories) && v[2] == int64(0) && v[3] == int64(0) {
-			visit(generation)
+		err := eachOf(ctx, d, t.Name, columns, func(v []any) error {
+			generation, ok := v[0].(int64)
+			if !ok {
+				return errDecode
+			}
+			if v[1] == string(port.SpaceMemories) && v[2] == int64(0) && v[3] == int64(0) {
+				visit(generation)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // Verified is what a verification has found.

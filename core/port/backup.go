@@ -16,7 +16,8 @@ type Dumper interface {
 type Dump interface {
 	// Schema is the version of the schema that the tables have.
 	Schema() int
-	// Tables lists the tables. One that refers to another comes after it.
+	// Tables lists the tables. One that refers to another comes after it. Of several databases those of the
+	// home come first; the others' are called DATABASE/TABLE.
 	Tables() []DumpTable
 	// Rows visits the rows of a table in an order that stays the same while they do; what is
 	// written last comes late where the table allows it. A row is good until visit returns

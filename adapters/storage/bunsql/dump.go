@@ -63,13 +63,14 @@ var dumpedTables = []dumped{
 	{name: "kept_parts", key: "org, file, number"},
 	{name: "attachments", key: "org, namespace, file"},
 	{name: "secrets", key: "name"},
+	{name: "databases", key: "number"},
+	{name: "placements", key: "org"},
 }
 
-// NotDumped are the tables that a backup leaves out: of what runs at the moment, of people who are signed in, and of
-// how an installation is spread over databases, which is not backed up as one.
+// NotDumped are the tables that a backup leaves out: of what runs at the moment, and of people who are signed in.
 var NotDumped = []string{
 	"schema_migrations", "pings", "replicas", "claims", "consumers", "watermarks", "erasure_acks", "buckets",
-	"sessions", "member_sessions", "sign_in_links", "oauth_access_tokens", "databases", "placements", "audit_taken", "moves",
+	"sessions", "member_sessions", "sign_in_links", "oauth_access_tokens", "audit_taken", "moves",
 }
 
 // identities are the columns that number rows, never twice.
@@ -93,7 +94,10 @@ type Numbers interface {
 
 const dumpPage = 1000 // rows of a query
 
-type dump struct {
+// Snapshot is a database as port.Dump.
+type Snapshot struct {
+	Reader *Reader // of the same snapshot
+
 	s       *Session
 	numbers Numbers
 	schema  int
@@ -101,12 +105,12 @@ type dump struct {
 }
 
 // Dump is what the snapshot of a session holds.
-func Dump(ctx context.Context, s *Session, n Numbers) (port.Dump, error) {
+func Dump(ctx context.Context, s *Session, n Numbers) (*Snapshot, error) {
 	known, err := Migrations()
 	if err != nil {
 		return nil, err
 	}
-	d := &dump{s: s, numbers: n}
+	d := &Snapshot{Reader: &Reader{s: s}, s: s, numbers: n}
 	if d.schema, err = CheckSchema(ctx, s, known); err != nil {
 		return nil, err
 	}
@@ -137,11 +141,19 @@ func (s *Session) columns(ctx context.Context, table string) ([]string, error) {
 	return columns, rows.Err()
 }
 
-func (d *dump) Schema() int { return d.schema }
+// Schema implements port.Dump.
+func (d *Snapshot) Schema() int { return d.schema }
 
-func (d *dump) Tables() []port.DumpTable { return d.tables }
+// Tables implements port.Dump.
+func (d *Snapshot) Tables() []port.DumpTable { return d.tables }
 
-func (d *dump) Rows(ctx context.Context, table string, visit func([]byte) error) error {
+// Rows implements port.Dump.
+func (d *Snapshot) Rows(ctx context.Context, table string, visit func([]byte) error) error {
+	return d.rows(ctx, table, nil, visit)
+}
+
+// rows is Rows without those that skip says are none of the dump; nil: all are.
+func (d *Snapshot) rows(ctx context.Context, table string, skip func([]any) bool, visit func([]byte) error) error {
 	if table == numbersTable {
 		return d.lastNumbers(ctx, visit)
 	}
@@ -200,13 +212,16 @@ func (d *dump) Rows(ctx context.Context, table string, visit func([]byte) error)
 				err = d.s.d.Fault("dump "+table, err)
 				break
 			}
+			n++
+			if skip != nil && skip(values) {
+				continue
+			}
 			if packed, err = packing.AppendRow(packed[:0], values[:len(d.tables[at].Columns)]); err != nil {
 				break
 			}
 			if err = visit(packed); err != nil {
 				break
 			}
-			n++
 		}
 		if err == nil {
 			err = d.s.d.Fault("dump "+table, rows.Err())
@@ -227,7 +242,7 @@ func (d *dump) Rows(ctx context.Context, table string, visit func([]byte) error)
 	}
 }
 
-func (d *dump) lastNumbers(ctx context.Context, visit func([]byte) error) error {
+func (d *Snapshot) lastNumbers(ctx context.Context, visit func([]byte) error) error {
 	for _, i := range identities {
 		last, err := d.numbers.Last(ctx, d.s, i.table, i.column)
 		if err != nil {
@@ -247,9 +262,11 @@ func (d *dump) lastNumbers(ctx context.Context, visit func([]byte) error) error 
 // Filling is how a database takes the rows of a dump.
 type Filling struct {
 	Numbers
+
 	// Insert stores rows of a table.
 	Insert func(ctx context.Context, table string, columns []string, rows [][]any) error
 	Now    func() time.Time
+	Share  Share
 }
 
 // Bounds of what one Insert gets.
@@ -280,15 +297,24 @@ func Fill(ctx context.Context, s *Session, in port.Restoring, f Filling) error {
 	if _, err := s.exec(ctx, "make room", `DELETE FROM organizations`); err != nil {
 		return err
 	}
-	for _, t := range in.Tables() {
-		if t.Name == numbersTable {
-			continue
-		}
-		if err := s.fill(ctx, in, t, f.Insert); err != nil {
+	if err := s.fillShare(ctx, in, f); err != nil {
+		return err
+	}
+	for _, generation := range in.Erased {
+		const mark = `UPDATE namespaces SET erasing_at = ? WHERE generation = ? AND dropped = 0 AND erasing_at = 0`
+		if _, err := s.exec(ctx, "mark what was erased", mark, micros(in.At), generation); err != nil {
 			return err
 		}
 	}
-	err = in.Rows(ctx, numbersTable, func(row []byte) error {
+	if err := Migrate(ctx, known, f.Now, alone); err != nil {
+		return err
+	}
+	return s.settleShare(ctx, in, f.Share)
+}
+
+// setNumbers has the identity columns go on behind the last numbers of a part of the dump.
+func (s *Session) setNumbers(ctx context.Context, in port.Restoring, part string, n Numbers) error {
+	return in.Rows(ctx, partTable(part, numbersTable), func(row []byte) error {
 		values, err := packing.Row(row)
 		if err != nil || len(values) != len(numbersColumns) {
 			return damaged(numbersTable)
@@ -298,29 +324,20 @@ func Fill(ctx context.Context, s *Session, in port.Restoring, f Filling) error {
 			if !ok || values[0] != i.table {
 				continue
 			}
-			if err := f.Set(ctx, s, i.table, i.column, last+i.skip); err != nil {
+			if err := n.Set(ctx, s, i.table, i.column, last+i.skip); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	for _, generation := range in.Erased {
-		const mark = `UPDATE namespaces SET erasing_at = ? WHERE generation = ? AND dropped = 0 AND erasing_at = 0`
-		if _, err := s.exec(ctx, "mark what was erased", mark, micros(in.At), generation); err != nil {
-			return err
-		}
-	}
-	return Migrate(ctx, known, f.Now, alone)
 }
 
 func damaged(table string) error {
 	return fmt.Errorf("a row of table %s is not whole", table)
 }
 
-func (s *Session) fill(ctx context.Context, in port.Restoring, t port.DumpTable,
+// fill stores the rows of a table of a part of the dump, but for a column that is numbered anew ("": none is).
+func (s *Session) fill(ctx context.Context, in port.Restoring, part string, t port.DumpTable, numbered string,
 	insert func(context.Context, string, []string, [][]any) error) error {
 	known, err := s.hasTable(ctx, t.Name) // its name and columns become part of statements
 	if err != nil {
@@ -338,20 +355,28 @@ func (s *Session) fill(ctx context.Context, in port.Restoring, t port.DumpTable,
 			return fmt.Errorf("schema %d has no column %q in table %s", in.Schema(), c, t.Name)
 		}
 	}
+	width, leave := len(t.Columns), slices.Index(t.Columns, numbered)
+	columns = t.Columns
+	if leave >= 0 {
+		columns = slices.Delete(slices.Clone(columns), leave, leave+1)
+	}
 	var rows [][]any
 	bytes := 0
 	flush := func() error {
 		if len(rows) == 0 {
 			return nil
 		}
-		err := insert(ctx, t.Name, t.Columns, rows)
+		err := insert(ctx, t.Name, columns, rows)
 		rows, bytes = rows[:0], 0
 		return err
 	}
-	err = in.Rows(ctx, t.Name, func(row []byte) error {
+	err = in.Rows(ctx, partTable(part, t.Name), func(row []byte) error {
 		values, err := packing.Row(slices.Clone(row))
-		if err != nil || len(values) != len(t.Columns) {
+		if err != nil || len(values) != width {
 			return damaged(t.Name)
+		}
+		if leave >= 0 {
+			values = slices.Delete(values, leave, leave+1)
 		}
 		rows, bytes = append(rows, values), bytes+len(row)
 		if len(rows) < fillRows && bytes < fillBytes {

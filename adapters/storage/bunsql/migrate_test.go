@@ -35,6 +35,7 @@ func TestMigrations(t *testing.T) {
 		"c17dbc00b0a215d862a5865e8d9002960e6387bca72901d4c701ddbcfc6db664",
 		"62f3126b671bfd9d3a1de094c6887e36fd2ce5b9d3743345c1fa3b1c4297739b",
 		"d4346e3741c1f243cca4613e438531ad24ce51f861ee4f5db2fafffa25f582d4",
+		"3cb0ea6f77b358848a9da8d04cfe470450bf95dacad94e55fecdf9700a6fad27",
 	}
 	all, err := bunsql.Migrations()
 	if err != nil {

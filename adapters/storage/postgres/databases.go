@@ -2,8 +2,11 @@ package postgres
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/mnemehq/mneme/adapters/postgres"
 	"github.com/mnemehq/mneme/adapters/storage/bunsql"
@@ -96,12 +99,56 @@ func (s *Store) whole(ctx context.Context) error {
 		return err
 	}
 	for _, d := range known {
-		if d.Number != 0 {
+		if d.Number != 0 && !d.Retired() {
 			return fmt.Errorf("storage.postgres: the database is one of several of an installation, such as %s; name all "+
 				"of them in storage.postgres.databases", d.Name)
 		}
 	}
 	return nil
+}
+
+// RestoreAll is Restore into all databases. What the backup has of one goes into the one of the same name, and of
+// those that the configuration lacks into the home. Each is filled in one transaction, and the home's is committed last: until
+// then there is no installation.
+func RestoreAll(ctx context.Context, c Config, o Options, from port.Restoring) error {
+	share := bunsql.Share{Installation: rand.Text()}
+	parts := bunsql.PartsOf(from)
+	var filled []string
+	fill := func() error { return nil }
+	for _, d := range c.Databases {
+		if err := empty(ctx, c.of(d), o); err != nil {
+			return fmt.Errorf("database %s: %w", d.Name, err)
+		}
+		if !slices.Contains(parts, d.Name) {
+			continue // taken in by the server that starts
+		}
+		share.Apart = append(share.Apart, d.Name)
+		next := fill
+		fill = func() error {
+			part := bunsql.Share{Part: d.Name, Installation: share.Installation, Then: next}
+			if err := restore(ctx, c.of(d), o, from, part); err != nil {
+				return fmt.Errorf("database %s: %w", d.Name, err)
+			}
+			filled = append(filled, d.Name)
+			return nil
+		}
+	}
+	share.Then = fill
+	err := restore(ctx, c, o, from, share)
+	if err != nil && len(filled) > 0 {
+		return fmt.Errorf("%w; nothing was restored, but %s has been filled and has to be emptied before the next try", err,
+			strings.Join(filled, ", "))
+	}
+	return err
+}
+
+// empty fails with bunsql.ErrNotEmpty where Mneme's tables are in a database.
+func empty(ctx context.Context, c Config, o Options) error {
+	at, _, err := Migrate(ctx, c, o, true)
+	if err == nil && at != 0 {
+		err = fmt.Errorf("storage.postgres.databases: %w", bunsql.ErrNotEmpty)
+	}
+	return err
 }
 
 // MigrateAll is Migrate of all databases; from is that of the one which is furthest behind.

@@ -21,7 +21,7 @@ func Register(r *registry.Registry) {
 			return registry.Migration{From: from, To: to}, err
 		},
 		Restore: func(ctx context.Context, c Config, env registry.Env, from port.Restoring) error {
-			return Restore(ctx, c, Options{Log: env.Log, Now: env.Now}, from)
+			return RestoreAll(ctx, c, Options{Log: env.Log, Now: env.Now}, from)
 		},
 		Isolate: func(c Config, name string) registry.Isolation[Config] {
 			c.Schema, c.Databases, c.Place = name, nil, sharded.Fewest

@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"crypto/sha256"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -122,5 +123,32 @@ WHERE l.mode = 'SIReadLock' AND l.relation = 'namespaces'::regclass AND l.pid = 
 				t.Errorf("all was gone after %d steps", steps)
 			}
 		})
+	}
+}
+
+// What is removed of an organization is found by an index, also where other rows go with the organization's own.
+func TestRemovalByIndex(t *testing.T) {
+	ctx := t.Context()
+	c := config(t, nil)
+	conn, err := pgx.Connect(ctx, c.DSN.Reveal())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	if _, err := conn.Exec(ctx, "SET enable_seqscan = off"); err != nil { // which is cheaper for nothing
+		t.Fatal(err)
+	}
+	for _, table := range []string{"oauth_grants", "sessions", "sign_in_links"} {
+		rows, err := conn.Query(ctx, "EXPLAIN DELETE FROM "+table+" WHERE org = 'org_x'")
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if how := strings.Join(steps, "\n"); !strings.Contains(how, table+"_by_org") {
+			t.Errorf("rows of %s are found by:\n%s", table, how)
+		}
 	}
 }

@@ -57,7 +57,12 @@ func (numbers) Set(ctx context.Context, s *bunsql.Session, table, column string,
 // Restore fills a database, or a schema of it, from a backup in one transaction: whatever
 // interrupts it, there is nothing or everything. bunsql.ErrNotEmpty is inside the error where Mneme's
 // tables are there already.
-func Restore(ctx context.Context, c Config, o Options, from port.Restoring) (err error) {
+func Restore(ctx context.Context, c Config, o Options, from port.Restoring) error {
+	return restore(ctx, c, o, from, bunsql.Share{})
+}
+
+// restore is Restore of a share.
+func restore(ctx context.Context, c Config, o Options, from port.Restoring, share bunsql.Share) (err error) {
 	s, err := connect(c, o)
 	if err != nil {
 		return err
@@ -70,7 +75,7 @@ func Restore(ctx context.Context, c Config, o Options, from port.Restoring) (err
 	}
 	session := bunsql.NewSession(conn, d)
 	begin := strings.Replace(s.begin[updating], "SERIALIZABLE", "READ COMMITTED", 1) +
-		"; SET LOCAL statement_timeout = 0; SELECT pg_advisory_xact_lock(" +
+		"; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0; SELECT pg_advisory_xact_lock(" +
 		strconv.FormatInt(postgres.Lock(c.Schema, "migrate"), 10) + ")"
 	if c.Schema != "" {
 		begin += "; CREATE SCHEMA IF NOT EXISTS " + pgx.Identifier{c.Schema}.Sanitize()
@@ -91,8 +96,8 @@ func Restore(ctx context.Context, c Config, o Options, from port.Restoring) (err
 				return err
 			}
 		}
-		return bunsql.Fill(ctx, session, from, bunsql.Filling{
-			Numbers: numbers{}, Now: s.now,
+		err = bunsql.Fill(ctx, session, from, bunsql.Filling{
+			Numbers: numbers{}, Now: s.now, Share: share,
 			Insert: func(ctx context.Context, table string, columns []string, rows [][]any) error {
 				return d.Fault("restore", conn.Raw(func(c any) error {
 					_, err := c.(*stdlib.Conn).Conn().CopyFrom(ctx, pgx.Identifier{table}, columns, pgx.CopyFromRows(rows))
@@ -100,6 +105,10 @@ func Restore(ctx context.Context, c Config, o Options, from port.Restoring) (err
 				}))
 			},
 		})
+		if err == nil && share.Then != nil {
+			err = share.Then()
+		}
+		return err
 	})
 }
 

@@ -54,10 +54,11 @@ type move struct {
 // MoveOrganization implements port.Mover.
 func (s *Store) MoveOrganization(ctx context.Context, org ident.Org, to string,
 	progress func(port.MoveProgress)) (done port.Moved, err error) {
-	if err := s.enter("move an organization"); err != nil {
+	leave, err := s.enter(ctx, "move an organization")
+	if err != nil {
 		return done, err
 	}
-	defer s.running.Done()
+	defer leave()
 	m := &move{s: s, progress: progress, lease: s.o.MoveLease}
 	if m.lease == 0 {
 		m.lease = moveLease

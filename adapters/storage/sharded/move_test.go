@@ -528,21 +528,27 @@ func TestMoveKilled(t *testing.T) {
 // rows are sums over all rows of the tables of which most is copied while writes go on, as a database has them.
 func (f *fleet) rows(name string, org ident.Org) map[string]string {
 	f.Helper()
-	ctx, out := f.Context(), map[string]string{}
-	if err := f.members[name].View(ctx, func(r port.Reader) error {
+	return sumRows(f.T, f.members[name], org, func(t bunsql.MovedTable) bool { return t.Early })
+}
+
+// sumRows sums over all rows that a database has of an organization, by table and generation.
+func sumRows(t *testing.T, s port.DocumentStore, org ident.Org, of func(bunsql.MovedTable) bool) map[string]string {
+	t.Helper()
+	ctx, out := t.Context(), map[string]string{}
+	if err := s.View(ctx, func(r port.Reader) error {
 		own := r.(*bunsql.Reader)
-		generations, err := own.MovedGenerations(ctx, org)
+		all, err := own.MovedGenerations(ctx, org)
 		if err != nil {
 			return err
 		}
 		for _, table := range bunsql.MovedTables {
-			of := generations
-			if !table.Early {
+			generations := all
+			if !of(table) {
 				continue
 			} else if !table.PerGeneration() {
-				of = []int64{0}
+				generations = []int64{0}
 			}
-			for _, generation := range of {
+			for _, generation := range generations {
 				h := sha256.New()
 				for page := (bunsql.MovePage{}); ; {
 					if page, err = own.MovePage(ctx, table, org, generation, page.Next); err != nil {
@@ -564,7 +570,7 @@ func (f *fleet) rows(name string, org ident.Org) map[string]string {
 		}
 		return nil
 	}); err != nil {
-		f.Fatal(err)
+		t.Fatal(err)
 	}
 	return out
 }

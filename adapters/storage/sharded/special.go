@@ -929,23 +929,26 @@ func gather[T any](ctx context.Context, t *transaction, e extent,
 func listed[T any](ctx context.Context, t *transaction, e extent, least bunsql.Standing, limit int, org func(T) ident.Org,
 	read func(context.Context, *bunsql.Reader, int) ([]T, error)) ([]T, error) {
 	return gather(ctx, t, e, func(ctx context.Context, m *bunsql.Reader) ([]T, error) {
-		for ask := limit; ; {
+		for ask := limit; ; ask *= 2 {
 			some, err := read(ctx, m, ask)
-			if err != nil || len(some) == 0 {
-				return nil, err
-			}
-			moved, err := m.Unsettled(ctx, least)
-			if err != nil {
-				return nil, err
-			}
 			all := len(some)
-			some = slices.DeleteFunc(some, func(row T) bool { return moved[org(row)] })
-			if all == len(some) || limit == 0 || all < ask || len(some) >= limit {
-				return some, nil
+			if err == nil {
+				some, err = settled(ctx, m, least, org, some)
 			}
-			ask *= 2
+			if err != nil || limit == 0 || all < ask || len(some) >= limit {
+				return some, err
+			}
 		}
 	})
+}
+
+// settled leaves out the rows of organizations whose standing in a database is least or more.
+func settled[T any](ctx context.Context, m *bunsql.Reader, least bunsql.Standing, org func(T) ident.Org, rows []T) ([]T, error) {
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	moved, err := m.Unsettled(ctx, least)
+	return slices.DeleteFunc(rows, func(row T) bool { return moved[org(row)] }), err
 }
 
 // first cuts a list; limit 0: none.
@@ -974,10 +977,9 @@ func (r *reader) Job(ctx context.Context, org ident.Org, id string) (j port.Job,
 			return nil
 		}
 		if err == nil {
-			var moved map[ident.Org]bool
-			if moved, err = m.Unsettled(ctx, bunsql.Elsewhere); err == nil && !moved[one.Org] {
-				all = append(all, one)
-			}
+			var here []port.Job
+			here, err = settled(ctx, m, bunsql.Elsewhere, jobOf, []port.Job{one})
+			all = append(all, here...)
 		}
 		return err
 	})
@@ -1246,12 +1248,11 @@ func (r *reader) DueWebhooks(ctx context.Context, self port.Replica, by time.Tim
 	var all []waiting
 	err = r.t.each(ctx, sweep, func(ctx context.Context, m *bunsql.Reader) error {
 		some, then, err := m.DueWebhooks(ctx, self, by, limit)
-		moved := map[ident.Org]bool{}
-		if err == nil && len(some) > 0 {
-			moved, err = m.Unsettled(ctx, bunsql.Leaving)
+		if err == nil {
+			some, err = settled(ctx, m, bunsql.Leaving, func(row port.WebhookRow) ident.Org { return row.Org }, some)
 		}
 		for _, row := range some {
-			if err == nil && !moved[row.Org] {
+			if err == nil {
 				var since time.Time
 				since, err = m.WebhookDue(ctx, row.ID, by)
 				all = append(all, waiting{row, since})

@@ -390,22 +390,27 @@ func (s *Store) choose(ctx context.Context) (*database, error) {
 
 var errClosed = errors.New("the store is closed")
 
-func (s *Store) enter(op string) error {
+// enter keeps the store from being closed until leave is called. Fault Unavailable once it is closed.
+func (s *Store) enter(ctx context.Context, op string) (leave func(), err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return fault.Wrap(fault.Unavailable, op, errClosed, "the server is shutting down").After(time.Second)
+		return nil, fault.Wrap(fault.Unavailable, op, errClosed, "the server is shutting down").After(time.Second)
 	}
 	s.running.Add(1)
-	return nil
+	return s.running.Done, nil
 }
 
 // Ping implements port.DocumentStore. It asks the home, without which nothing goes; Parts ask each.
 func (s *Store) Ping(ctx context.Context) error {
-	if err := s.enter("ping"); err != nil {
+	leave, err := s.enter(ctx, "ping")
+	if err != nil {
 		return err
 	}
-	defer s.running.Done()
+	defer leave()
 	return s.home.store.Ping(ctx)
 }
 
@@ -414,10 +419,11 @@ func (s *Store) Parts() []port.StorePart {
 	out := make([]port.StorePart, len(s.all))
 	for i, d := range s.all {
 		out[i] = port.StorePart{Name: d.name, Ping: func(ctx context.Context) error {
-			if err := s.enter("ping"); err != nil {
+			leave, err := s.enter(ctx, "ping")
+			if err != nil {
 				return err
 			}
-			defer s.running.Done()
+			defer leave()
 			m, err := s.member(ctx, d)
 			if err == nil {
 				err = s.note(d, m.Ping(ctx))

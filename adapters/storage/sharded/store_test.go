@@ -31,6 +31,10 @@ type borrowed struct{ port.DocumentStore }
 
 func (borrowed) Close() error { return nil }
 
+func (b borrowed) Dump(ctx context.Context, fn func(port.Dump) error) error {
+	return b.DocumentStore.(port.Dumper).Dump(ctx, fn)
+}
+
 // options are those of three databases in folders of their own.
 func options(t *testing.T, place string) sharded.Options {
 	t.Helper()

@@ -350,13 +350,11 @@ func (t *transaction) commit() (again *branch, err error) {
 
 // View implements port.DocumentStore.
 func (s *Store) View(ctx context.Context, fn func(port.Reader) error) error {
-	if err := ctx.Err(); err != nil {
+	leave, err := s.enter(ctx, "read")
+	if err != nil {
 		return err
 	}
-	if err := s.enter("read"); err != nil {
-		return err
-	}
-	defer s.running.Done()
+	defer leave()
 	t := &transaction{s: s}
 	defer func() {
 		t.ended = true
@@ -383,13 +381,11 @@ const patience = 30 * time.Second
 
 // UpdateDocuments implements port.DocumentStore.
 func (s *Store) UpdateDocuments(ctx context.Context, fn func(port.DocumentWriter) error) error {
-	if err := ctx.Err(); err != nil {
+	leave, err := s.enter(ctx, "write")
+	if err != nil {
 		return err
 	}
-	if err := s.enter("write"); err != nil {
-		return err
-	}
-	defer s.running.Done()
+	defer leave()
 	var begun *branch
 	for since := time.Now(); ; {
 		t := &transaction{s: s, writes: true, begun: begun, placed: map[ident.Org]*database{},

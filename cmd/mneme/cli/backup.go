@@ -431,6 +431,10 @@ func (c *command) restore(ctx context.Context, r *backup.Repository, target *con
 	}
 	fmt.Fprintf(c.stdout, "restored backup %s of %s: %s, %s of rows\n", done.ID, formatTime(done.Began),
 		plural(int(done.Rows("documents")), "document"), size(done.Bytes))
+	if others := done.Databases(); len(others) > 0 {
+		fmt.Fprintf(c.stdout, "it is of several databases: what %s had is in the databases of these names, or in the home "+
+			"where the configuration has none of that name\n", strings.Join(others, " and "))
+	}
 	if done.Erased > 0 {
 		fmt.Fprintf(c.stdout, "%s erased since: the server erases them again when it starts\n",
 			plural(done.Erased, "end user"))

@@ -59,7 +59,7 @@ func Dumper(store port.Store) (port.Dumper, error) {
 	if d, ok := store.(port.Dumper); ok {
 		return d, nil
 	}
-	return nil, errors.New("this storage can't be backed up by Mneme; back up each of several databases by their own means")
+	return nil, errors.New("this storage can't be backed up by Mneme")
 }
 
 // RestoreData fills the empty store of an installation.

@@ -2,7 +2,9 @@ package move_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"log"
 	"net/http/httptest"
 	"os"
@@ -13,6 +15,8 @@ import (
 
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
+
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 )
 
 // What an API shows is there again after a restore from SQLite into PostgreSQL, and from there into
@@ -37,6 +41,53 @@ func TestRestoreThereAndBack(t *testing.T) {
 	equal(t, "SQLite again", told(t, c, k), want)
 	refused(t, []string{"is not empty"}, "restore", "--from", place, "--to", data(c))
 	mneme(t, "backup", "verify", "--to", place)
+}
+
+// spread is a configuration of three databases, of which new organizations go to the home.
+func spread(t *testing.T) string {
+	t.Helper()
+	return config(t, fmt.Sprintf("{postgres: {dsn: %q, place: home, databases: [{name: b, dsn: %q}, {name: c, dsn: %q}]}}",
+		pg.Database(t), pg.Database(t), pg.Database(t)))
+}
+
+// What an API shows of three databases is there again after a restore into three others, into one, and into a folder.
+func TestBackupOfDatabases(t *testing.T) {
+	a := spread(t)
+	k := write(t, a)
+	want := told(t, a, k)
+	mneme(t, "orgs", "move", "default", "--to", "b", "--config", a)
+	mneme(t, "orgs", "create", "other", "--database", "c", "--config", a)
+	other := (&harness.Site{T: t, Config: a}).Key("--org", "other", "--name", "other")
+	place := filepath.Join(t.TempDir(), "place")
+	made := mneme(t, "backup", "--config", a, "--to", place, "--json")
+	mneme(t, "backup", "verify", "--to", place)
+	var first struct{ ID string }
+	if err := json.Unmarshal([]byte(made.Stdout), &first); err != nil {
+		t.Fatal(err)
+	}
+	if r := mneme(t, "backup", "list", "--to", place, "--json"); !strings.Contains(r.Stdout, `"documents": 9`) {
+		t.Errorf("what is listed: %s", r.Stdout)
+	}
+	for what, b := range map[string]string{"three": spread(t), "PostgreSQL": postgres(t), "SQLite": lite(t)} {
+		r := mneme(t, "restore", "--from", place, "--at", first.ID, "--into", b)
+		if what == "three" {
+			if r := mneme(t, "orgs", "list", "--config", b, "--json"); !strings.Contains(r.Stdout, `"database": "b"`) ||
+				!strings.Contains(r.Stdout, `"database": "c"`) {
+				t.Errorf("where the organizations are: %s", r.Stdout)
+			}
+		} else if !strings.Contains(r.Stdout, "b and c") {
+			t.Errorf("%s: %s%s", what, r.Stdout, r.Stderr)
+		}
+		equal(t, what, told(t, b, k), want)
+		s := serve(t, b)
+		s.Client(t, other).OK("GET", "/namespaces", nil)
+		stop(t, s)
+		mneme(t, "backup", "--config", b, "--to", place) // of the same installation by its organizations
+	}
+	mneme(t, "backup", "verify", "--to", place)
+	full := spread(t)
+	mneme(t, "backup", "--config", full, "--to", filepath.Join(t.TempDir(), "other")) // makes its tables
+	refused(t, []string{"database b", "there is an installation already"}, "restore", "--from", place, "--into", full)
 }
 
 // bucket serves the protocol of S3 and answers the name of a place in a bucket.
@@ -100,7 +151,13 @@ func TestBackupKilled(t *testing.T) {
 // A server makes backups by its configuration, encrypted, and a command says how old the newest is.
 func TestServerMakesBackups(t *testing.T) {
 	t.Parallel()
-	a, place := lite(t), filepath.Join(t.TempDir(), "place")
+	for what, a := range map[string]string{"SQLite": lite(t), "three databases": spread(t)} {
+		t.Run(what, func(t *testing.T) { makesBackups(t, a) })
+	}
+}
+
+func makesBackups(t *testing.T, a string) {
+	place := filepath.Join(t.TempDir(), "place")
 	f, err := os.OpenFile(a, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
