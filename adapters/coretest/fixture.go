@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/mnemehq/mneme/adapters/index/embedded"
 	"github.com/mnemehq/mneme/adapters/storage/sqlite"
+	"github.com/mnemehq/mneme/adapters/storage/sqlite/sqlitetest"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/ingest"
 	"github.com/mnemehq/mneme/core/ingest/chunk"
@@ -77,47 +77,9 @@ func Open(t testing.TB, dir string) (port.DocumentStore, port.Index) {
 	return open(t, dir, 0)
 }
 
-// fresh is the database of a new folder, made once: a copy of it is quicker than every migration.
-var fresh = sync.OnceValues(func() ([]byte, error) {
-	dir, err := os.MkdirTemp("", "coretest-")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = os.RemoveAll(dir) }() // the operating system's folder for such things
-	store, err := sqlite.Open(context.Background(), dir, sqlite.Options{})
-	if err != nil {
-		return nil, err
-	}
-	if err := store.Close(); err != nil {
-		return nil, err
-	}
-	return os.ReadFile(filepath.Join(dir, database))
-})
-
-const database = "mneme.db"
-
-// Migrate puts the database of a SQLite store without any data into a folder that has none.
-func Migrate(t testing.TB, dir string) {
-	t.Helper()
-	file := filepath.Join(dir, database)
-	if _, err := os.Stat(file); err == nil {
-		return
-	}
-	empty, err := fresh()
-	if err == nil {
-		err = os.MkdirAll(dir, 0o700)
-	}
-	if err == nil {
-		err = os.WriteFile(file, empty, 0o600)
-	}
-	if err != nil {
-		t.Fatalf("make a store: %v", err)
-	}
-}
-
 func open(t testing.TB, dir string, flush int) (port.DocumentStore, port.Index) {
 	t.Helper()
-	Migrate(t, dir)
+	sqlitetest.Migrate(t, dir)
 	store, err := sqlite.Open(context.Background(), dir, sqlite.Options{})
 	if err != nil {
 		t.Fatalf("open the store: %v", err)

@@ -19,6 +19,7 @@ import (
 	"github.com/mnemehq/mneme/adapters/coretest"
 	"github.com/mnemehq/mneme/adapters/coretest/services"
 	"github.com/mnemehq/mneme/adapters/storage/sqlite"
+	"github.com/mnemehq/mneme/adapters/storage/sqlite/sqlitetest"
 	"github.com/mnemehq/mneme/core/backup"
 	"github.com/mnemehq/mneme/core/document"
 	"github.com/mnemehq/mneme/core/fault"
@@ -624,7 +625,7 @@ func TestOthersPlaces(t *testing.T) {
 	t.Parallel()
 	w := settle(t)
 	m := w.mustBackup()
-	other, err := sqlite.Open(t.Context(), t.TempDir(), sqlite.Options{})
+	other, err := sqlite.Open(t.Context(), sqlitetest.Dir(t), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

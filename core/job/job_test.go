@@ -15,6 +15,7 @@ import (
 
 	"github.com/mnemehq/mneme/adapters/coretest"
 	"github.com/mnemehq/mneme/adapters/storage/sqlite"
+	"github.com/mnemehq/mneme/adapters/storage/sqlite/sqlitetest"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/job"
@@ -32,7 +33,7 @@ type bed struct {
 
 func newBed(t *testing.T) *bed {
 	t.Helper()
-	s, err := sqlite.Open(t.Context(), t.TempDir(), sqlite.Options{})
+	s, err := sqlite.Open(t.Context(), sqlitetest.Dir(t), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mnemehq/mneme/adapters/storage/sqlite"
+	"github.com/mnemehq/mneme/adapters/storage/sqlite/sqlitetest"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/key"
@@ -61,7 +62,7 @@ func (c *counting) Update(ctx context.Context, fn func(port.Writer) error) error
 
 func open(t testing.TB) (*counting, string) {
 	t.Helper()
-	dir := t.TempDir()
+	dir := sqlitetest.Dir(t)
 	s, err := sqlite.Open(t.Context(), dir, sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/crypto/argon2"
 
 	"github.com/mnemehq/mneme/adapters/storage/sqlite"
+	"github.com/mnemehq/mneme/adapters/storage/sqlite/sqlitetest"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/key"
@@ -42,7 +43,7 @@ type world struct {
 
 func begin(t *testing.T) *world {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), t.TempDir(), sqlite.Options{})
+	store, err := sqlite.Open(t.Context(), sqlitetest.Dir(t), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/mnemehq/mneme/adapters/storage/sqlite"
+	"github.com/mnemehq/mneme/adapters/storage/sqlite/sqlitetest"
 	"github.com/mnemehq/mneme/core/audit"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
@@ -68,7 +69,7 @@ func (d documents) Document(_ context.Context, url string) ([]byte, error) {
 
 func begin(t *testing.T, change func(*oauth.Settings)) *world {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), t.TempDir(), sqlite.Options{})
+	store, err := sqlite.Open(t.Context(), sqlitetest.Dir(t), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -872,7 +873,7 @@ func TestStoreFails(t *testing.T) {
 func second[T any](_ T, err error) error { return err }
 
 func BenchmarkVerify(b *testing.B) {
-	store, err := sqlite.Open(b.Context(), b.TempDir(), sqlite.Options{})
+	store, err := sqlite.Open(b.Context(), sqlitetest.Dir(b), sqlite.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -11,13 +11,14 @@ import (
 
 	"github.com/mnemehq/mneme/adapters/coretest"
 	"github.com/mnemehq/mneme/adapters/storage/sqlite"
+	"github.com/mnemehq/mneme/adapters/storage/sqlite/sqlitetest"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/replica"
 )
 
 func open(t testing.TB) port.Store {
 	t.Helper()
-	s, err := sqlite.Open(t.Context(), t.TempDir(), sqlite.Options{})
+	s, err := sqlite.Open(t.Context(), sqlitetest.Dir(t), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

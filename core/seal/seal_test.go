@@ -16,6 +16,7 @@ import (
 	"github.com/mnemehq/mneme/adapters/storage/postgres"
 	"github.com/mnemehq/mneme/adapters/storage/postgres/postgrestest"
 	"github.com/mnemehq/mneme/adapters/storage/sqlite"
+	"github.com/mnemehq/mneme/adapters/storage/sqlite/sqlitetest"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/port"
@@ -65,7 +66,7 @@ func eachStore(t *testing.T, test func(*testing.T, place)) {
 }
 
 func onSQLite(t testing.TB) place {
-	dir, served := t.TempDir(), false
+	dir, served := sqlitetest.Dir(t), false
 	return placed(t, func() port.DocumentStore {
 		shared := served
 		served = true

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mnemehq/mneme/adapters/storage/sqlite"
+	"github.com/mnemehq/mneme/adapters/storage/sqlite/sqlitetest"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/key"
@@ -62,7 +63,7 @@ func (f *failing) Update(ctx context.Context, fn func(port.Writer) error) error 
 
 func begin(t *testing.T, s session.Settings) *world {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), t.TempDir(), sqlite.Options{})
+	store, err := sqlite.Open(t.Context(), sqlitetest.Dir(t), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

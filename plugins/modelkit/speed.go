@@ -20,7 +20,8 @@ type Figure struct {
 	P50MS float64 `json:"p50_ms"` // of one caller's call: a short query; rerank: with 20 passages; answer: over 3 sources
 	P95MS float64 `json:"p95_ms"`
 	Calls float64 `json:"calls_per_second"` // from as many callers as cores
-	// of about 120 word pieces, in batches of 32; rerank: pairs with a query, 20 a call
+	// of about 120 word pieces, in batches of 32, or of 8 where a task is measured for less than a
+	// second; rerank: pairs with a query, 20 a call
 	Texts   float64 `json:"passages_per_second"`
 	Memory  int64   `json:"memory_bytes"`
 	ColdMS  float64 `json:"cold_start_ms"` // opening until the first answer
@@ -92,7 +93,16 @@ type load struct {
 	texts int                                    // in a batch
 }
 
-func loadOf(m port.Model, task port.Task) (load, error) {
+// batchOf is how many texts a batch has where a task is measured for so long: a model of tens of millions
+// of weights takes a second for one of 32.
+func batchOf(length time.Duration) int {
+	if length < time.Second {
+		return 8
+	}
+	return 32
+}
+
+func loadOf(m port.Model, task port.Task, batch int) (load, error) {
 	switch task {
 	case port.TaskEmbed:
 		if m, ok := m.(port.Embedder); ok {
@@ -102,9 +112,9 @@ func loadOf(m port.Model, task port.Task) (load, error) {
 					return err
 				},
 				batch: func(ctx context.Context, i int) error {
-					_, err := m.Embed(ctx, port.Passage, passages(i, 32))
+					_, err := m.Embed(ctx, port.Passage, passages(i, batch))
 					return err
-				}, texts: 32}, nil
+				}, texts: batch}, nil
 		}
 	case port.TaskSparse:
 		if m, ok := m.(port.SparseEncoder); ok {
@@ -114,9 +124,9 @@ func loadOf(m port.Model, task port.Task) (load, error) {
 					return err
 				},
 				batch: func(ctx context.Context, i int) error {
-					_, err := m.Encode(ctx, port.Passage, passages(i, 32))
+					_, err := m.Encode(ctx, port.Passage, passages(i, batch))
 					return err
-				}, texts: 32}, nil
+				}, texts: batch}, nil
 		}
 	case port.TaskRerank:
 		if m, ok := m.(port.Reranker); ok {
@@ -233,7 +243,11 @@ func (s Measurement) task(ctx context.Context, m port.Model, task port.Task, ope
 	}
 	speed := Speed{Task: task, Model: Figure{Name: name}}
 	subjects := []*subject{{figure: &speed.Model}}
-	if subjects[0].load, err = loadOf(m, task); err != nil {
+	length := s.Length
+	if length == 0 {
+		length = 10 * time.Second
+	}
+	if subjects[0].load, err = loadOf(m, task, batchOf(length)); err != nil {
 		return speed, err
 	}
 	memory := func(m port.Model) int64 {
@@ -263,7 +277,7 @@ func (s Measurement) task(ctx context.Context, m port.Model, task port.Task, ope
 			defer func() { err = errors.Join(err, base.Close()) }()
 			speed.Baseline = &Figure{Name: base.Info().ID}
 			b := &subject{figure: speed.Baseline}
-			if b.load, err = loadOf(base, task); err == nil {
+			if b.load, err = loadOf(base, task, batchOf(length)); err == nil {
 				err = b.load.call(ctx, 0)
 			}
 			if err != nil {
@@ -272,10 +286,6 @@ func (s Measurement) task(ctx context.Context, m port.Model, task port.Task, ope
 			speed.Baseline.ColdMS = milliseconds(time.Since(started))
 			subjects = append(subjects, b)
 		}
-	}
-	length := s.Length
-	if length == 0 {
-		length = 10 * time.Second
 	}
 	alternately := int(min(max(length/turn, 1), turns))
 	slice := length / time.Duration(alternately*3*len(subjects))

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/mnemehq/mneme/adapters/storage/sqlite"
+	"github.com/mnemehq/mneme/adapters/storage/sqlite/sqlitetest"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/key"
 	"github.com/mnemehq/mneme/core/middleware"
@@ -53,7 +54,7 @@ type served struct {
 // open serves the front; change is told the options before it starts.
 func open(t *testing.T, settings func(*oauth.Settings), change func(*front.Options)) *served {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), t.TempDir(), sqlite.Options{})
+	store, err := sqlite.Open(t.Context(), sqlitetest.Dir(t), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package abitest
 
 import (
+	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"io"
@@ -25,8 +26,22 @@ func source(t testing.TB, name string) host.Module {
 		Info: port.ModelInfo{Name: s.Name, Version: s.Version, Licence: s.Licence, Languages: s.Languages}}
 }
 
+// compiled keeps the code of modules that many tests open.
+var compiled string
+
+func TestMain(m *testing.M) {
+	var err error
+	if compiled, err = os.MkdirTemp("", "abitest-"); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(compiled) // the operating system's folder for such things
+	os.Exit(code)
+}
+
 func open(t testing.TB, m host.Module, o host.Options) *host.Model {
 	t.Helper()
+	o.CacheDir = cmp.Or(o.CacheDir, compiled)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}

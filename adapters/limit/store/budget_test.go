@@ -9,6 +9,7 @@ import (
 	"github.com/mnemehq/mneme/adapters/limit/limittest"
 	"github.com/mnemehq/mneme/adapters/limit/store"
 	"github.com/mnemehq/mneme/adapters/storage/sqlite"
+	"github.com/mnemehq/mneme/adapters/storage/sqlite/sqlitetest"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/registry"
@@ -16,7 +17,7 @@ import (
 
 func openStore(t testing.TB) port.Store {
 	t.Helper()
-	s, err := sqlite.Open(t.Context(), t.TempDir(), sqlite.Options{})
+	s, err := sqlite.Open(t.Context(), sqlitetest.Dir(t), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/mnemehq/mneme/adapters/storage/bunsql"
 	"github.com/mnemehq/mneme/adapters/storage/sharded"
 	"github.com/mnemehq/mneme/adapters/storage/sqlite"
+	"github.com/mnemehq/mneme/adapters/storage/sqlite/sqlitetest"
 	"github.com/mnemehq/mneme/adapters/storage/storetest"
 	"github.com/mnemehq/mneme/core/port"
 )
@@ -40,7 +41,7 @@ func options(t *testing.T, place string) sharded.Options {
 	t.Helper()
 	var home port.DocumentStore
 	member := func(name string, opened *port.DocumentStore) sharded.Database {
-		dir := t.TempDir()
+		dir := sqlitetest.Dir(t)
 		return sharded.Database{Name: name, Open: func(ctx context.Context) (port.DocumentStore, error) {
 			s, err := sqlite.Open(ctx, dir, sqlite.Options{})
 			if err == nil {

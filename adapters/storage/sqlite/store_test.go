@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/mnemehq/mneme/adapters/storage/sqlite"
+	"github.com/mnemehq/mneme/adapters/storage/sqlite/sqlitetest"
 	"github.com/mnemehq/mneme/adapters/storage/storetest"
 	"github.com/mnemehq/mneme/core/port"
 )
@@ -23,5 +24,5 @@ func open(t testing.TB, dir string) *sqlite.Store {
 }
 
 func TestContract(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) port.DocumentStore { return open(t, t.TempDir()) })
+	storetest.Run(t, func(t *testing.T) port.DocumentStore { return open(t, sqlitetest.Dir(t)) })
 }

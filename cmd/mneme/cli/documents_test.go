@@ -398,7 +398,7 @@ func TestDoctorAndModels(t *testing.T) {
 		!strings.Contains(out, "384") {
 		t.Errorf("models list:\n%s", out)
 	}
-	if r := succeed(t, "models", "check", aMoment, "builtin:e5-small-v2"); !strings.Contains(r.Stdout, "0 of ") {
+	if r := succeed(t, "models", "check", aMoment, "builtin:splade-tiny"); !strings.Contains(r.Stdout, "0 of ") {
 		t.Errorf("models check:\n%s", r.Stdout)
 	}
 	if r := mneme(t, "models", "check", file); r.Code != 1 {

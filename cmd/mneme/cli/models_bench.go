@@ -27,7 +27,8 @@ func (c *command) modelsBenchCommand() *cobra.Command {
 		Use:   "bench [MODEL...]",
 		Short: "Measure models beside the built-in ones",
 		Long: `Measure for each task of a model how long a caller waits for a short call, how many
-such calls and how many passages of about 120 word pieces are done a second, the
+such calls and how many passages of about 120 word pieces are done a second (32 a call,
+or 8 where --length is less than a second), the
 memory of its instances or processes, and the time from opening to the first answer.
 The built-in model of the task is measured in turns with it, and (x1.50) is the ratio
 to that: on a busy machine times mean little, ratios do. --against names another model to

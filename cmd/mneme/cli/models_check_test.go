@@ -12,7 +12,7 @@ import (
 )
 
 // aMoment keeps the checks of these tests short.
-const aMoment = "--long-run=500ms"
+const aMoment = "--long-run=100ms"
 
 // TestCheckProcess: a backend is checked like any model, crash included, and CI gets
 // its report as JUnit beside the text.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mnemehq/mneme/adapters/storage/sqlite"
+	"github.com/mnemehq/mneme/adapters/storage/sqlite/sqlitetest"
 	"github.com/mnemehq/mneme/core/dataset"
 	"github.com/mnemehq/mneme/core/dataset/installation"
 	"github.com/mnemehq/mneme/core/port"
@@ -16,7 +17,7 @@ import (
 
 func open(t testing.TB) port.DocumentStore {
 	t.Helper()
-	s, err := sqlite.Open(t.Context(), t.TempDir(), sqlite.Options{})
+	s, err := sqlite.Open(t.Context(), sqlitetest.Dir(t), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

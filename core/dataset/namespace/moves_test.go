@@ -8,6 +8,7 @@ import (
 
 	"github.com/mnemehq/mneme/adapters/coretest"
 	"github.com/mnemehq/mneme/adapters/storage/sqlite"
+	"github.com/mnemehq/mneme/adapters/storage/sqlite/sqlitetest"
 	"github.com/mnemehq/mneme/core/dataset"
 	"github.com/mnemehq/mneme/core/dataset/installation"
 	"github.com/mnemehq/mneme/core/port"
@@ -80,7 +81,7 @@ func TestMoves(t *testing.T) {
 			}
 			to.brings("from-a-file", dataset.Fail, file.Bytes(), tally{created: 129})
 			// What a server exported is imported offline.
-			offline, err := sqlite.Open(t.Context(), t.TempDir(), sqlite.Options{})
+			offline, err := sqlite.Open(t.Context(), sqlitetest.Dir(t), sqlite.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

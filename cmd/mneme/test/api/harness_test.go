@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mnemehq/mneme/adapters/coretest"
+	"github.com/mnemehq/mneme/adapters/storage/sqlite/sqlitetest"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/app"
 	"github.com/mnemehq/mneme/cmd/mneme/test/assembled"
 	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
@@ -100,7 +101,9 @@ type server struct {
 func start(t testing.TB, b backend, o options) *server {
 	t.Helper()
 	if o.dir == "" {
-		o.dir = t.TempDir()
+		if o.dir = t.TempDir(); b.file == laptop.file { // a schema takes longer than most tests
+			sqlitetest.Migrate(t, o.dir)
+		}
 	}
 	s := &server{t: t, dir: o.dir, backend: b, options: o, index: &coretest.IndexHooks{}}
 	switch {

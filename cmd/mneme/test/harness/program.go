@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -28,6 +29,9 @@ var program *place
 // ProgramVariable names another program to be tested than the one of this system, such as a
 // script that runs one for Windows.
 const ProgramVariable = "MNEME_TEST_PROGRAM"
+
+// builtVariable names the program of this system, built already by what runs the tests of many packages.
+const builtVariable = "MNEME_TEST_BUILT"
 
 // Main runs a package's tests and gives the exit code. What this process's
 // environment says of a configuration is taken out before, and models are compiled
@@ -88,6 +92,9 @@ func Use(path string) { program.use(path) }
 
 func (p *place) link() func() error {
 	return sync.OnceValue(func() error {
+		if built := os.Getenv(builtVariable); built != "" {
+			return p.copied(built)
+		}
 		if err := look(); err != nil {
 			return err
 		}
@@ -100,6 +107,22 @@ func (p *place) link() func() error {
 		}
 		return nil
 	})
+}
+
+// copied copies a program to where another user may run it. go test gives an earlier answer again unless
+// the file that is read here has changed.
+func (p *place) copied(from string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return fmt.Errorf("the program that %s names: %w", builtVariable, err)
+	}
+	defer in.Close()
+	out, err := os.OpenFile(p.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
 }
 
 // Program is the path of the real program, which is built when the first test asks

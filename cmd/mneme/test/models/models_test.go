@@ -45,7 +45,7 @@ func cached(t *testing.T, elements ...string) string {
 // How long each task is called on end here, and at most while memory still grows, which it
 // does for longer where a busy machine makes few calls; a vendor's check takes a minute.
 const (
-	endure = 500 * time.Millisecond
+	endure = 100 * time.Millisecond
 	settle = 16 * time.Second
 )
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mnemehq/mneme/adapters/index/embedded"
 	"github.com/mnemehq/mneme/adapters/storage/sqlite"
+	"github.com/mnemehq/mneme/adapters/storage/sqlite/sqlitetest"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/ingest"
 	"github.com/mnemehq/mneme/core/port"
@@ -30,7 +31,7 @@ type pair struct {
 func newPair(t *testing.T) *pair {
 	t.Helper()
 	ctx := t.Context()
-	store, err := sqlite.Open(ctx, t.TempDir(), sqlite.Options{})
+	store, err := sqlite.Open(ctx, sqlitetest.Dir(t), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
