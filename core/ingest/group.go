@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -65,7 +66,7 @@ func (pr *Projector) serveGroup(ctx context.Context, ip indexPartition, g *group
 		pr.groups.mu.Unlock()
 		slices.SortFunc(waiting, func(a, b *groupWrite) int { return cmp.Compare(a.batch.After, b.batch.After) })
 		run, b := gather(waiting, size)
-		err := ix.Apply(ctx, ip.p, b)
+		err := applyGuarded(ctx, ix, ip.p, b)
 		if errors.Is(err, port.ErrGap) && g.hasBefore(&pr.groups.mu, b.After) {
 			continue // what was missing has been committed earlier and come later
 		}
@@ -74,11 +75,21 @@ func (pr *Projector) serveGroup(ctx context.Context, ip indexPartition, g *group
 			fault.CodeOf(err) == fault.Timeout
 		for _, w := range run {
 			if !shared { // what one of them is refused for is not the others' fault
-				err = ix.Apply(ctx, ip.p, w.batch)
+				err = applyGuarded(ctx, ix, ip.p, w.batch)
 			}
 			w.ended <- err
 		}
 	}
+}
+
+// applyGuarded is Apply, whose panic fails the writers and not the process: no caller is here to recover it.
+func applyGuarded(ctx context.Context, ix port.Index, p port.Partition, b port.Batch) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("index panicked: %v", v)
+		}
+	}()
+	return ix.Apply(ctx, p, b)
 }
 
 // hasBefore reports whether a write of an earlier number waits.

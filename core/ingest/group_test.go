@@ -246,3 +246,24 @@ func TestWhatAGroupIsRefusedFor(t *testing.T) {
 		})
 	}
 }
+
+// A panic of the index is the error of the write that it is about.
+func TestAPanicInAGroup(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWriters(t)
+		w.ix.refused = func(b port.Batch) error {
+			if slices.ContainsFunc(b.Changes, func(c port.IndexChange) bool { return c.Document == "bad" }) {
+				panic("it breaks")
+			}
+			return nil
+		}
+		w.write(1, 1, "a")
+		w.write(2, 1, "b")
+		w.write(3, 1, "bad")
+		w.let(4) // the first, the two together, and each
+		w.taken(3)
+		if got, want := fmt.Sprint(w.ended), "map[1:done 2:done 3:unavailable]"; got != want {
+			t.Errorf("writes ended %s, want %s", got, want)
+		}
+	})
+}
