@@ -36,19 +36,7 @@ type corpus struct {
 
 func readCorpus(tb testing.TB) corpus {
 	var c corpus
-	for _, name := range collection.Names() {
-		set := collection.Load(tb, name)
-		for _, row := range set.Corpus {
-			for _, s := range strings.SplitAfter(row.Text, ". ") {
-				if n := len(s); n > 20 && n < 600 {
-					c.sentences = append(c.sentences, s)
-				}
-			}
-		}
-		for _, row := range set.Queries[:min(len(set.Queries), 100)] {
-			c.questions = append(c.questions, row.Text)
-		}
-	}
+	c.sentences, c.questions = collection.Sentences(tb)
 	if c.real = len(c.sentences) > 0; c.real {
 		return c
 	}

@@ -1,18 +1,14 @@
 package indextest
 
 import (
-	"bufio"
-	"compress/gzip"
-	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/mnemehq/mneme/adapters/index/indextest/collection"
 	"github.com/mnemehq/mneme/core/filter"
 	"github.com/mnemehq/mneme/core/port"
 )
@@ -46,28 +42,13 @@ type Corpus struct {
 	zipf      *rand.Zipf
 }
 
-// NewCorpus reads the evaluation sets of MNEME_TEST_DATA. All its random choices have one seed.
+// NewCorpus reads the collections that are available. All its random choices have one seed.
 func NewCorpus(tb testing.TB) *Corpus {
 	tb.Helper()
 	c := &Corpus{Rand: rand.New(rand.NewPCG(3, 9))}
 	c.zipf = rand.NewZipf(c.Rand, 1.1, 40, 30_000)
-	data := os.Getenv("MNEME_TEST_DATA")
-	if data == "" {
-		data = "../../../../shared/data"
-	}
-	sets, _ := filepath.Glob(filepath.Join(data, "eval", "*", "corpus.jsonl.gz"))
-	for _, path := range sets {
-		for _, text := range readTexts(tb, path) {
-			for _, s := range strings.SplitAfter(text, ". ") {
-				if n := len(s); n > 20 && n < 600 {
-					c.sentences = append(c.sentences, s)
-				}
-			}
-		}
-		questions := readTexts(tb, filepath.Join(filepath.Dir(path), "queries.jsonl.gz"))
-		c.Questions = append(c.Questions, questions[:min(len(questions), 100)]...)
-	}
-	if len(sets) == 0 {
+	c.sentences, c.Questions = collection.Sentences(tb)
+	if len(c.sentences) == 0 {
 		words := func(n int) string {
 			var b strings.Builder
 			for range n {
@@ -94,33 +75,6 @@ func NewCorpus(tb testing.TB) *Corpus {
 		c.centres = append(c.centres, centre)
 	}
 	return c
-}
-
-// readTexts are the texts of a collection's file.
-func readTexts(tb testing.TB, path string) (out []string) {
-	tb.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer func() { _ = f.Close() }()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	lines := bufio.NewScanner(z)
-	lines.Buffer(nil, 16<<20)
-	for lines.Scan() {
-		var row struct{ Text string }
-		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
-			tb.Fatal(err)
-		}
-		out = append(out, row.Text)
-	}
-	if err := lines.Err(); err != nil {
-		tb.Fatal(err)
-	}
-	return out
 }
 
 // Vector is a random vector of unit length.

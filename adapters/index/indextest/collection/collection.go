@@ -50,6 +50,26 @@ func Names() (names []string) {
 	return names
 }
 
+// Sentences are those of the documents of all collections, of more than 20 and less than 600 bytes, and up to 100
+// questions of each; none where no collection is available.
+func Sentences(tb testing.TB) (sentences, questions []string) {
+	tb.Helper()
+	for _, name := range Names() {
+		c := Load(tb, name)
+		for _, row := range c.Corpus {
+			for _, s := range strings.SplitAfter(row.Text, ". ") {
+				if n := len(s); n > 20 && n < 600 {
+					sentences = append(sentences, s)
+				}
+			}
+		}
+		for _, row := range c.Queries[:min(len(c.Queries), 100)] {
+			questions = append(questions, row.Text)
+		}
+	}
+	return sentences, questions
+}
+
 func folder() string {
 	data := os.Getenv("MNEME_TEST_DATA")
 	if data == "" {
