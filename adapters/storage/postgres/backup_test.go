@@ -18,6 +18,7 @@ import (
 
 	"github.com/mnemehq/mneme/adapters/storage/bunsql"
 	"github.com/mnemehq/mneme/adapters/storage/postgres"
+	"github.com/mnemehq/mneme/adapters/storage/storetest"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/port"
@@ -82,7 +83,7 @@ func TestRestoreIntoDatabases(t *testing.T) {
 		happen(t, s, org, "1")
 		happen(t, s, org, "2")
 	}
-	given := generations(t, s)
+	given := storetest.Generations(t, s)
 	for _, c := range []struct {
 		into  []string
 		where map[string]string // database by that of before
@@ -102,7 +103,7 @@ func TestRestoreIntoDatabases(t *testing.T) {
 			}
 			again := openAll(t, into)
 			defer func() { _ = again.Close() }()
-			got := generations(t, again)
+			got := storetest.Generations(t, again)
 			if !slices.Equal(given, got) {
 				t.Errorf("generations %d, want %d", got, given)
 			}
@@ -203,18 +204,6 @@ func dsnOf(c postgres.Config, name string) registry.Secret {
 		}
 	}
 	return c.DSN
-}
-
-func generations(t *testing.T, s port.DocumentStore) (all []int64) {
-	t.Helper()
-	if err := s.View(t.Context(), func(r port.Reader) (err error) {
-		all, err = r.Generations(t.Context())
-		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
-	slices.Sort(all)
-	return all
 }
 
 // created makes a namespace, and gives its generation.
@@ -327,18 +316,7 @@ func TestBackupUnderLoad(t *testing.T) {
 	stop := make(chan struct{})
 	var group errgroup.Group
 	forever := func(fn func(i int) error) {
-		group.Go(func() error {
-			for i := 0; ; i++ {
-				select {
-				case <-stop:
-					return nil
-				default:
-				}
-				if err := fn(i); err != nil {
-					return err
-				}
-			}
-		})
+		group.Go(func() error { return storetest.Forever(stop, fn) })
 	}
 	id := func(n int64) string { return fmt.Sprintf("doc-%06d", n) }
 	acked := map[string]*atomic.Int64{}

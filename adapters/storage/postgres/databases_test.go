@@ -531,17 +531,10 @@ func TestMoveOverDatabases(t *testing.T) {
 	var group errgroup.Group
 	forever := func(fn func(i int) error) {
 		group.Go(func() error {
-			for i := 0; ; i++ {
-				select {
-				case <-stop:
-					return nil
-				default:
-				}
-				if err := fn(i); err != nil {
-					return err
-				}
-				time.Sleep(time.Millisecond) // for the move to have some of the processor
-			}
+			return storetest.Forever(stop, func(i int) error {
+				defer time.Sleep(time.Millisecond) // for the move to have some of the processor
+				return fn(i)
+			})
 		})
 	}
 	for n, s := range []port.DocumentStore{s, beside} {

@@ -15,6 +15,7 @@ import (
 	"github.com/mnemehq/mneme/adapters/storage/bunsql"
 	"github.com/mnemehq/mneme/adapters/storage/sharded"
 	"github.com/mnemehq/mneme/adapters/storage/sqlite"
+	"github.com/mnemehq/mneme/adapters/storage/storetest"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/port"
@@ -173,7 +174,7 @@ func TestBackup(t *testing.T) {
 	if diff := cmp.Diff([]string{"evt_1org_b", "evt_2org_b", "evt_3org_b"}, events); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
-	if slices.Contains(generationsOf(t, f.first), generation) {
+	if slices.Contains(storetest.Generations(t, f.first), generation) {
 		t.Errorf("generation %d is given twice", generation)
 	}
 	for org := range places {
@@ -182,17 +183,6 @@ func TestBackup(t *testing.T) {
 			return err
 		})
 	}
-}
-
-func generationsOf(t *testing.T, s port.DocumentStore) (all []int64) {
-	t.Helper()
-	if err := s.View(t.Context(), func(r port.Reader) (err error) {
-		all, err = r.Generations(t.Context())
-		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
-	return all
 }
 
 // Wherever a move dies, a backup has all of the organization, once.

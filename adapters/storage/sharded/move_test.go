@@ -324,18 +324,7 @@ func TestMoveUnderLoad(t *testing.T) {
 	stop, refused, reads := make(chan struct{}), atomic.Int64{}, atomic.Int64{}
 	var group errgroup.Group
 	forever := func(fn func(i int) error) {
-		group.Go(func() error {
-			for i := 0; ; i++ {
-				select {
-				case <-stop:
-					return nil
-				default:
-				}
-				if err := fn(i); err != nil {
-					return err
-				}
-			}
-		})
+		group.Go(func() error { return storetest.Forever(stop, fn) })
 	}
 	for n, s := range []*sharded.Store{f.first, f.second} {
 		forever(func(i int) error {
