@@ -120,7 +120,7 @@ func (w *writers) want(got, want string) {
 	}
 }
 
-// What is committed while an index takes a batch is its next one, whoever comes first.
+// What is committed while an index takes a batch is its next one, in whatever order writers come.
 func TestWritersShareABatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWriters(t)

@@ -336,7 +336,7 @@ func damaged(table string) error {
 	return fmt.Errorf("a row of table %s is not whole", table)
 }
 
-// fill stores the rows of a table of a part of the dump, but for a column that is numbered anew ("": none is).
+// fill stores the rows of a table of a part of the dump, but for a column that is numbered again ("": none is).
 func (s *Session) fill(ctx context.Context, in port.Restoring, part string, t port.DumpTable, numbered string,
 	insert func(context.Context, string, []string, [][]any) error) error {
 	known, err := s.hasTable(ctx, t.Name) // its name and columns become part of statements
