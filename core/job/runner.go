@@ -347,7 +347,17 @@ func (r *Runner) again(row port.Job) {
 
 // retry attempts a job though its time has not come.
 func (r *Runner) retry(row port.Job) {
-	if _, err := r.adoptOne(row, true); err != nil && r.ctx.Err() == nil {
+	r.mu.Lock()
+	k := r.kinds[row.Kind]
+	room := !r.here(port.JobClaim(row.Org, row.ID)) && r.roomFor(k)
+	if room {
+		r.adopting(k, 1)
+	}
+	r.mu.Unlock()
+	if !room {
+		return
+	}
+	if _, err := r.claim(row, true); err != nil && r.ctx.Err() == nil {
 		r.log.WarnContext(r.ctx, "unclaimed jobs not taken over", "error", err)
 	}
 }
@@ -560,18 +570,18 @@ func (r *Runner) adopt() time.Duration {
 			return err
 		})
 		taken := false
-		for _, row := range r.byTurns(rows) {
-			if wait := row.NextAttempt.Sub(now); wait > 0 {
-				if !taken {
-					return wait
-				}
+		for err == nil && r.ctx.Err() == nil {
+			at, wait := r.turn(rows, now)
+			if wait > 0 && !taken {
+				return wait
+			}
+			if at < 0 || wait > 0 {
 				break
 			}
 			var ok bool
-			if ok, err = r.adoptOne(row, false); err != nil {
-				break
-			}
+			ok, err = r.claim(rows[at], false)
 			taken = taken || ok
+			rows = slices.Delete(rows, at, at+1)
 		}
 		if err != nil && r.ctx.Err() == nil {
 			r.log.WarnContext(r.ctx, "unclaimed jobs not taken over", "error", err)
@@ -584,28 +594,54 @@ func (r *Runner) adopt() time.Duration {
 	return never
 }
 
-// byTurns puts the jobs that are due at one time in the order in which they bring each
-// organization's work here up by as much: first those of the ones that have the fewest
-// workers.
-func (r *Runner) byTurns(rows []port.Job) []port.Job {
-	working := map[ident.Org]int{}
+// turn takes a place for the job whose turn it is: of those that there is room for and that are
+// due first, the oldest of the organization that has the fewest workers. at is where it stands
+// in rows, -1: nowhere; no place is taken where there is a wait until it is due. Choosing and
+// taking are one step: a job that ended between them would make it another's turn.
+func (r *Runner) turn(rows []port.Job, now time.Time) (at int, wait time.Duration) {
 	r.mu.Lock()
+	defer r.mu.Unlock()
+	working := map[ident.Org]int{}
 	for _, j := range r.held {
 		if j.kind.Lane == "" {
 			working[j.org]++
 		}
 	}
-	r.mu.Unlock()
-	turns := make(map[string]int, len(rows))
-	for _, row := range rows {
-		turns[port.JobClaim(row.Org, row.ID)] = working[row.Org]
-		working[row.Org]++
+	at = -1
+	for i, row := range rows {
+		claim := port.JobClaim(row.Org, row.ID)
+		if r.refused[claim] || r.here(claim) || !r.roomFor(r.kinds[row.Kind]) {
+			continue
+		}
+		if at < 0 || cmp.Or(row.NextAttempt.Compare(rows[at].NextAttempt), working[row.Org]-working[rows[at].Org],
+			row.CreatedAt.Compare(rows[at].CreatedAt), cmp.Compare(row.ID, rows[at].ID)) < 0 {
+			at = i
+		}
 	}
-	slices.SortStableFunc(rows, func(a, b port.Job) int {
-		return cmp.Or(a.NextAttempt.Compare(b.NextAttempt),
-			turns[port.JobClaim(a.Org, a.ID)]-turns[port.JobClaim(b.Org, b.ID)])
-	})
-	return rows
+	if at < 0 {
+		return at, 0
+	}
+	if wait = rows[at].NextAttempt.Sub(now); wait <= 0 {
+		r.adopting(r.kinds[rows[at].Kind], 1)
+	}
+	return at, wait
+}
+
+// roomFor reports whether a job of a kind can be taken over. The caller holds mu.
+func (r *Runner) roomFor(k *Kind) bool {
+	if l := r.lanes[k.Lane]; l != nil {
+		return l.adopted < r.takes
+	}
+	return r.busy < r.workers
+}
+
+// adopting counts places of jobs that are taken over. The caller holds mu.
+func (r *Runner) adopting(k *Kind, n int) {
+	if l := r.lanes[k.Lane]; l != nil {
+		l.adopted += n
+	} else {
+		r.busy += n
+	}
 }
 
 // roomy lists the kinds of which a job can be taken over, and the claims held here.
@@ -614,41 +650,24 @@ func (r *Runner) roomy() (kinds, held []string) {
 	defer r.mu.Unlock()
 	held = slices.AppendSeq(slices.Collect(maps.Keys(r.held)), maps.Keys(r.starting))
 	for name, k := range r.kinds {
-		if l := r.lanes[k.Lane]; l != nil && l.adopted < r.takes || l == nil && r.busy < r.workers {
+		if r.roomFor(k) {
 			kinds = append(kinds, name)
 		}
 	}
 	return kinds, held
 }
 
-// adoptOne claims an unclaimed job that is due, or one that is not with early; ok is false
-// where there is no room for it any more, or another replica was first.
-func (r *Runner) adoptOne(row port.Job, early bool) (ok bool, err error) {
+// claim claims an unclaimed job for which a place is taken, and has it run where it is due, or
+// early; ok is false, and the place given back, where another replica was first.
+func (r *Runner) claim(row port.Job, early bool) (ok bool, err error) {
 	k := r.kind(row.Kind)
-	r.mu.Lock()
-	l := r.lanes[k.Lane]
-	if claim := port.JobClaim(row.Org, row.ID); r.refused[claim] && !early || r.here(claim) {
-		ok = false // a job that was stored since the rows were asked for is here
-	} else if l != nil {
-		if ok = l.adopted < r.takes; ok {
-			l.adopted++
+	defer func() {
+		if !ok {
+			r.mu.Lock()
+			r.adopting(k, -1)
+			r.mu.Unlock()
 		}
-	} else if ok = r.busy < r.workers; ok {
-		r.busy++
-	}
-	r.mu.Unlock()
-	if !ok {
-		return false, nil
-	}
-	giveUp := func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		if l != nil {
-			l.adopted--
-		} else {
-			r.busy--
-		}
-	}
+	}()
 	var now port.Job
 	claim, ok, err := r.replica.Claim(r.ctx, port.JobClaim(row.Org, row.ID), func(rd replica.Reader) (bool, error) {
 		now, err = rd.Job(r.ctx, row.Org, row.ID)
@@ -662,11 +681,9 @@ func (r *Runner) adoptOne(row port.Job, early bool) (ok bool, err error) {
 		return err == nil && !now.NextAttempt.After(at), err
 	})
 	if err != nil || !ok {
-		giveUp()
 		return false, err
 	}
 	if !r.take(&Job{Job: now, kind: k, claim: claim, adopted: true}) {
-		giveUp()
 		return false, nil
 	}
 	if now.Tries > 0 {
