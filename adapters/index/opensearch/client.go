@@ -32,6 +32,7 @@ const (
 	kindIndexExists   = "resource_already_exists_exception"
 	kindConflict      = "version_conflict_engine_exception"
 	kindBlocked       = "cluster_block_exception"
+	kindCreateBlocked = "index_create_block_exception"
 )
 
 // hasKind reports whether OpenSearch gave an error of this kind.
@@ -197,6 +198,10 @@ func (x *Index) explain(ctx, limited context.Context, op string, err error) erro
 	case a.kind == kindBlocked:
 		return unavailable(op, &unreachableError{fmt.Errorf("the cluster or the index is blocked; see GET _cluster/health and "+
 			"the index's settings index.blocks: %w", a)})
+	case a.kind == kindCreateBlocked:
+		return unavailable(op, &unreachableError{fmt.Errorf("the cluster makes no new index, most often because the disks of "+
+			"all nodes were nearly full, and lifts that itself within a minute of having space; if it does not, set "+
+			"cluster.blocks.create_index to null by PUT _cluster/settings: %w", a)})
 	case a.status == http.StatusForbidden:
 		return unavailable(op, fmt.Errorf("the user may not do this; give it the permissions that docs/opensearch.md "+
 			"names: %w", a))

@@ -245,6 +245,24 @@ func TestReadOnlyBlock(t *testing.T) {
 	}
 }
 
+// A cluster that makes no new index is named with what to do, a start does without it, and the index is
+// made as soon as it may be.
+func TestCreateIndexBlock(t *testing.T) {
+	s := settings(t)
+	block := func(on string) {
+		api(t, http.MethodPut, "/_cluster/settings", `{"persistent": {"cluster.blocks.create_index": `+on+`}}`)
+	}
+	block("true")
+	defer block("null")
+	x := open(t, s)
+	says(t, "blocked", x.Apply(t.Context(), part(1), batch(0, "heron")), fault.Unavailable, "cluster.blocks.create_index")
+	block("null")
+	must(t, x.Apply(t.Context(), part(1), batch(0, "heron")))
+	if got := find(t, x, part(1), "heron"); got != "a" {
+		t.Errorf("found %q", got)
+	}
+}
+
 // says fails unless an error is of a code and its sentence for the log holds some words.
 func says(t testing.TB, what string, err error, code fault.Code, words string) {
 	t.Helper()
