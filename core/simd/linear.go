@@ -1,6 +1,7 @@
 package simd
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"unsafe"
@@ -246,16 +247,34 @@ func (k Kernels) PackLayer(weights []int8, scale, bias []float32, out, in int) (
 	padded := l.tiles() * l.tile()
 	l.start = make([]int32, padded)
 	for n := range out {
-		var sum int32
-		for _, w := range weights[n*in : (n+1)*in] {
-			sum += int32(w)
-		}
-		l.start[n] = -128 * sum
+		l.start[n] = -128 * sumOf(weights[n*in:(n+1)*in])
 	}
 	l.scale, l.bias = make([]float32, padded), make([]float32, padded)
 	copy(l.scale, scale)
 	copy(l.bias, bias)
 	return l, nil
+}
+
+// sumOf adds weights, four at a time in lanes of 16 bits, as bytes that are 128 more.
+func sumOf(weights []int8) (sum int32) {
+	const lanes = 0x00ff00ff00ff00ff
+	rest := len(weights) % 8
+	for _, w := range weights[:rest] {
+		sum += int32(w)
+	}
+	b := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(weights))), len(weights))[rest:]
+	sum -= 128 * int32(len(b))
+	for len(b) > 0 {
+		part := b[:min(len(b), 128*8)] // 256 bytes of 255 fit a lane
+		b = b[len(part):]
+		var of uint64
+		for ; len(part) >= 8; part = part[8:] {
+			w := binary.LittleEndian.Uint64(part) ^ 0x8080808080808080
+			of += w&lanes + w>>8&lanes
+		}
+		sum += int32(of&0xffff + of>>16&0xffff + of>>32&0xffff + of>>48)
+	}
+	return sum
 }
 
 func (l *Layer) pack(weights []int8, tile, group int) {
@@ -265,23 +284,32 @@ func (l *Layer) pack(weights []int8, tile, group int) {
 	for n := range l.out {
 		// Output n's groups lie a tile's groups apart.
 		row, to := weights[n*l.in:(n+1)*l.in], l.weights[n/tile*tile*in+n%tile*group:]
+		step := tile * group
 		switch group {
 		case 8:
-			for k := 0; k < whole; k += 8 {
-				*(*[8]int8)(to[k*tile:]) = *(*[8]int8)(row[k:])
-			}
+			spread[[8]int8](to, row, step)
 		case 4:
-			for k := 0; k < whole; k += 4 {
-				*(*[4]int8)(to[k*tile:]) = *(*[4]int8)(row[k:])
-			}
+			spread[[4]int8](to, row, step)
 		case 2:
-			for k := 0; k < whole; k += 2 {
-				*(*[2]int8)(to[k*tile:]) = *(*[2]int8)(row[k:])
-			}
+			spread[[2]int8](to, row, step)
 		}
 		if whole < l.in {
 			copy(to[whole*tile:], row[whole:])
 		}
+	}
+}
+
+// spread writes the groups of a row so many weights apart, but for one that is not whole.
+func spread[group [2]int8 | [4]int8 | [8]int8](to, row []int8, step int) {
+	var one group
+	if len(row) < len(one) {
+		return
+	}
+	n := len(row) / len(one)
+	_ = to[(n-1)*step+len(one)-1]
+	from, at := unsafe.Pointer(unsafe.SliceData(row)), unsafe.Pointer(unsafe.SliceData(to))
+	for i := range n {
+		*(*group)(unsafe.Add(at, i*step)) = *(*group)(unsafe.Add(from, i*len(one)))
 	}
 }
 

@@ -50,7 +50,9 @@ func checkLinear(t *testing.T, k simd.Kernels, r *rand.Rand, rows, out, in int, 
 	}
 	if extreme {
 		for i := range w {
-			w[i] = -128
+			if w[i] = -128; i/in%2 == 1 {
+				w[i] = 127
+			}
 		}
 	}
 	scale, bias := make([]float32, out), make([]float32, out)
@@ -277,6 +279,20 @@ func BenchmarkLinear(b *testing.B) {
 			})
 		})
 	}
+}
+
+// BenchmarkPackLayer packs the wider of an encoder's layers.
+func BenchmarkPackLayer(b *testing.B) {
+	const out, in = 1536, 384
+	weights, scale := randomBytes(rand.New(rand.NewPCG(1, 2)), out*in), make([]float32, out)
+	benchLevels(b, func(b *testing.B, k simd.Kernels) {
+		b.SetBytes(out * in)
+		for b.Loop() {
+			if _, err := k.PackLayer(weights, scale, nil, out, in); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }
 
 func BenchmarkQuantize(b *testing.B) {
