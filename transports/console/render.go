@@ -38,8 +38,9 @@ type looks struct {
 // static is a file of the pages. The hash of all is in its address, so that browsers keep it for
 // ever.
 type static struct {
-	contentType  string
-	body, zipped []byte
+	contentType string
+	body        []byte
+	zipped      func() ([]byte, error)
 }
 
 func newLooks() (*looks, error) {
@@ -57,15 +58,8 @@ func newLooks() (*looks, error) {
 			return nil, fmt.Errorf("console: %w", err)
 		}
 		all.Write(body)
-		var zipped bytes.Buffer
-		z := gzip.NewWriter(&zipped)
-		if _, err := z.Write(body); err != nil {
-			return nil, fmt.Errorf("console: %w", err)
-		}
-		if err := z.Close(); err != nil {
-			return nil, fmt.Errorf("console: %w", err)
-		}
-		l.files[e.Name()] = static{types[path.Ext(e.Name())], body, zipped.Bytes()}
+		zipped := sync.OnceValues(func() ([]byte, error) { return zip(body) }) // a command's start needs none
+		l.files[e.Name()] = static{types[path.Ext(e.Name())], body, zipped}
 	}
 	l.hash = hex.EncodeToString(all.Sum(nil)[:8])
 	base, err := template.New("layout.html").Funcs(l.functions()).ParseFS(embedded, "templates/layout.html",
@@ -576,8 +570,10 @@ func (s *site) serveStatic(w http.ResponseWriter, r *http.Request) {
 	head.Set("Vary", "Accept-Encoding")
 	body := f.body
 	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-		head.Set("Content-Encoding", "gzip")
-		body = f.zipped
+		if zipped, err := f.zipped(); err == nil {
+			head.Set("Content-Encoding", "gzip")
+			body = zipped
+		}
 	}
 	head.Set("Content-Length", strconv.Itoa(len(body)))
 	_, _ = w.Write(body)

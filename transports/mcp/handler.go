@@ -53,7 +53,7 @@ type Options struct {
 	AllowedOrigins []string
 	// MaxBody bounds a message's bytes. 0: the constant MaxBody.
 	MaxBody int64
-	// Extend adds to each server that is made: one for every kind of tool list.
+	// Extend adds to each server that is made: one for every kind of tool list, when it is first asked for.
 	// Answers stay plain JSON, so notifications sent by what it adds are dropped.
 	Extend func(*sdk.Server)
 	// Configure changes what each server is made with, for what can't be added later.
@@ -67,10 +67,12 @@ type Handler struct {
 	o       Options
 	log     *slog.Logger
 	encoder codec.Encoder
-	servers map[variant]*sdk.Server
 	stream  http.Handler
 	hosts   map[string]bool // beside loopback
 	origins map[string]bool
+
+	mu      sync.Mutex
+	servers map[variant]*sdk.Server // those that were asked for
 }
 
 // New makes a handler. It fails when a tool's In can't be decoded, which is a
@@ -91,8 +93,10 @@ func New(o Options) (*Handler, error) {
 			h.origins[allowed] = true
 		}
 	}
-	if err := h.build(); err != nil {
-		return nil, err
+	for _, v := range broadest { // the others show a part of the same tools
+		if _, err := h.server(v); err != nil {
+			return nil, err
+		}
 	}
 	h.stream = sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server { return exchangeOf(r.Context()).server },
 		// Host and size are checked here, with answers of our own.
@@ -153,7 +157,9 @@ func (h *Handler) serve(x *exchange) error {
 	if x.message, err = parse(body); err != nil {
 		return err
 	}
-	x.server = h.servers[variantOf(who, x.r)]
+	if x.server, err = h.server(variantOf(who, x.r)); err != nil {
+		return err
+	}
 	h.forward(x, body)
 	return nil
 }

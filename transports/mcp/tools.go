@@ -59,45 +59,48 @@ func instructions(f op.Family) string {
 // listTTL is how long a client may use a tool list that it has.
 const listTTL = time.Minute
 
-// build makes the server of each variant.
-func (h *Handler) build() error {
-	yesNo := []bool{false, true}
-	var variants []variant
-	for _, pinned := range yesNo {
-		for _, writes := range yesNo {
-			variants = append(variants, variant{op.Namespace, true, writes, pinned})
-			for _, reads := range yesNo {
-				variants = append(variants, variant{op.Memory, reads, writes, pinned})
-			}
-		}
+// broadest are the variants that show every tool.
+var broadest = []variant{{op.Namespace, true, true, false}, {op.Memory, true, true, false}}
+
+// server is that of a variant, made when it is first asked for.
+func (h *Handler) server(v variant) (*sdk.Server, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if s := h.servers[v]; s != nil {
+		return s, nil
 	}
-	for _, v := range variants {
-		options := &sdk.ServerOptions{
-			Instructions: instructions(v.family), SupportedProtocolVersions: Versions(),
-			Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}, // the list changes with the key only
-			SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) {
-				c.TTLMs, c.CacheScope = int(listTTL.Milliseconds()), "private"
-			},
-		}
-		if h.o.Configure != nil {
-			h.o.Configure(options)
-		}
-		s := sdk.NewServer(&sdk.Implementation{Name: "mneme", Title: "Mneme", Version: h.o.Version}, options)
-		s.AddReceivingMiddleware(h.guard)
-		for _, r := range h.o.Set.Routes() {
-			if !v.shows(&r.Spec) {
-				continue
-			}
-			if err := h.add(s, r, v); err != nil {
-				return fmt.Errorf("tool %s: %w", r.Spec.Tool.Name, err)
-			}
-		}
-		if h.o.Extend != nil {
-			h.o.Extend(s)
-		}
+	s, err := h.newServer(v)
+	if err == nil {
 		h.servers[v] = s
 	}
-	return nil
+	return s, err
+}
+
+func (h *Handler) newServer(v variant) (*sdk.Server, error) {
+	options := &sdk.ServerOptions{
+		Instructions: instructions(v.family), SupportedProtocolVersions: Versions(),
+		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}, // the list changes with the key only
+		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) {
+			c.TTLMs, c.CacheScope = int(listTTL.Milliseconds()), "private"
+		},
+	}
+	if h.o.Configure != nil {
+		h.o.Configure(options)
+	}
+	s := sdk.NewServer(&sdk.Implementation{Name: "mneme", Title: "Mneme", Version: h.o.Version}, options)
+	s.AddReceivingMiddleware(h.guard)
+	for _, r := range h.o.Set.Routes() {
+		if !v.shows(&r.Spec) {
+			continue
+		}
+		if err := h.add(s, r, v); err != nil {
+			return nil, fmt.Errorf("tool %s: %w", r.Spec.Tool.Name, err)
+		}
+	}
+	if h.o.Extend != nil {
+		h.o.Extend(s)
+	}
+	return s, nil
 }
 
 // guard answers a panic outside the endpoints, which have their own; the library

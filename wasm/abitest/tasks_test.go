@@ -568,24 +568,33 @@ func TestShared(t *testing.T) {
 		}
 		return m
 	}
+	texts := s.texts()
 	embedder := one(nil)
+	if got := shared.Bytes(); got != 0 {
+		t.Errorf("a model that was asked nothing has packed %d bytes", got)
+	}
+	if _, err := embedder.Embed(t.Context(), port.Passage, texts[:1]); err != nil {
+		t.Fatal(err)
+	}
 	alone := shared.Bytes()
 	if alone == 0 {
 		embedder.Close()
 		t.Skip("this machine has no kernels, so there is nothing to share")
 	}
 	reranker := one(map[string]any{"task": "rerank", "head": "plain", "late_layer": 2})
+	before, _, err := reranker.Score(t.Context(), texts[3], texts)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if got := shared.Bytes(); got != alone {
 		t.Errorf("a second model over the same weights takes %d bytes more", got-alone)
 	}
 	sparse := one(map[string]any{"task": "sparse"})
+	if _, err := sparse.Encode(t.Context(), port.Passage, texts[:1]); err != nil {
+		t.Fatal(err)
+	}
 	if got := shared.Bytes(); got <= alone {
 		t.Errorf("the language model's head takes nothing: %d bytes, %d before", got, alone)
-	}
-	texts := s.texts()
-	before, _, err := reranker.Score(t.Context(), texts[3], texts)
-	if err != nil {
-		t.Fatal(err)
 	}
 	for _, m := range []*host.Model{embedder, sparse} {
 		if err := m.Close(); err != nil {

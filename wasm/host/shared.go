@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/tetratelabs/wazero"
@@ -93,16 +94,17 @@ type shape struct {
 	out, in int
 }
 
-// sharedLayer is a packed layer and what it was packed from, once for each model
-// that holds it: equal bytes, often the same ones.
+// sharedLayer is a layer and what it is packed from, once for each model that holds it: equal
+// bytes, often the same ones. It is packed when first used: a command that asks no model for
+// anything opens them in two thirds of the time, and a reranker that nobody uses takes no memory.
 type sharedLayer struct {
-	layer *simd.Layer
-	users []*lease
+	packed atomic.Pointer[simd.Layer]
+	users  []*lease
 }
 
 // lease is a model's hold on a layer.
 type lease struct {
-	layer                *simd.Layer
+	layer                *sharedLayer
 	shape                shape
 	weights, scale, bias []byte
 }
@@ -111,28 +113,43 @@ func (l *lease) equal(o *lease) bool {
 	return bytes.Equal(l.weights, o.weights) && bytes.Equal(l.scale, o.scale) && bytes.Equal(l.bias, o.bias)
 }
 
-// acquire packs a layer, or takes the one that another model has packed of the
-// same bytes. Each is given back once, with release; the bytes may not change
+// acquire takes a layer, the one that another model has taken of the same bytes
+// if there is one. Each is given back once, with release; the bytes may not change
 // until then.
-func (s *Shared) acquire(k simd.Kernels, weights, scale, bias []byte, out, in int) (*lease, error) {
-	l := &lease{shape: shape{k.Level(), out, in}, weights: weights, scale: scale, bias: bias}
+func (s *Shared) acquire(level simd.Level, weights, scale, bias []byte, out, in int) *lease {
+	l := &lease{shape: shape{level, out, in}, weights: weights, scale: scale, bias: bias}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, other := range s.layers[l.shape] {
 		if l.equal(other.users[0]) {
-			l.layer = other.layer
+			l.layer = other
 			other.users = append(other.users, l)
-			return l, nil
+			return l
 		}
 	}
-	readAhead(weights)
-	var err error
-	if l.layer, err = k.PackLayer(unsafe.Slice((*int8)(unsafe.Pointer(unsafe.SliceData(weights))), len(weights)),
-		decodeFloats(scale), decodeFloats(bias), out, in); err != nil {
-		return nil, err
+	l.layer = &sharedLayer{users: []*lease{l}}
+	s.layers[l.shape] = append(s.layers[l.shape], l.layer)
+	return l
+}
+
+// layer is a layer, packed by now; nil when its lengths don't fit. What was acquired for k has not been given back.
+func (s *Shared) layer(k simd.Kernels, l *lease) *simd.Layer {
+	if packed := l.layer.packed.Load(); packed != nil {
+		return packed
 	}
-	s.layers[l.shape] = append(s.layers[l.shape], &sharedLayer{l.layer, []*lease{l}})
-	return l, nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if packed := l.layer.packed.Load(); packed != nil {
+		return packed
+	}
+	readAhead(l.weights)
+	packed, err := k.PackLayer(unsafe.Slice((*int8)(unsafe.Pointer(unsafe.SliceData(l.weights))), len(l.weights)),
+		decodeFloats(l.scale), decodeFloats(l.bias), l.shape.out, l.shape.in)
+	if err != nil {
+		return nil
+	}
+	l.layer.packed.Store(packed)
+	return packed
 }
 
 func (s *Shared) release(leases []*lease) {
@@ -146,14 +163,16 @@ func (s *Shared) release(leases []*lease) {
 	}
 }
 
-// Bytes is the memory that the packed layers of all models hold.
+// Bytes is the memory that the packed layers of all models hold, those that were used.
 func (s *Shared) Bytes() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := 0
 	for _, layers := range s.layers {
 		for _, l := range layers {
-			n += l.layer.Bytes()
+			if packed := l.packed.Load(); packed != nil {
+				n += packed.Bytes()
+			}
 		}
 	}
 	return n

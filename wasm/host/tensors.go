@@ -180,8 +180,8 @@ func floats(mem api.Memory, ptr, n uint64) ([]float32, bool) {
 	return unsafe.Slice((*float32)(p), n), true
 }
 
-// linearOpen (name, name length, outputs, inputs) packs NAME.weight (I8),
-// NAME.scale and NAME.bias (F32), unless a model it shares with has, and returns its handle, 0 when unsupported.
+// linearOpen (name, name length, outputs, inputs) makes NAME.weight (I8), NAME.scale
+// and NAME.bias (F32) a layer, unless a model it shares with has, and returns its handle, 0 when unsupported.
 func (t *tensors) linearOpen(mem api.Memory, a []uint64) uint32 {
 	name, ok := mem.Read(uint32(a[0]), uint32(a[1]))
 	out, in := int(uint32(a[2])), int(uint32(a[3]))
@@ -195,15 +195,11 @@ func (t *tensors) linearOpen(mem api.Memory, a []uint64) uint32 {
 		return h
 	}
 	weights, scale, bias := t.assets[string(name)+".weight"], t.assets[string(name)+".scale"], t.assets[string(name)+".bias"]
-	if out < 1 || in < 1 || in > simd.MaxDim || len(weights)/in != out || len(weights)%in != 0 || len(scale) != 4*out ||
+	if out < 1 || in < 1 || in > simd.MaxDim || len(weights) > math.MaxInt32 || len(weights)/in != out || len(weights)%in != 0 || len(scale) != 4*out ||
 		len(bias) != 4*out {
 		return 0
 	}
-	layer, err := t.shared.acquire(t.kernels, weights, scale, bias, out, in)
-	if err != nil {
-		return 0
-	}
-	t.layers = append(t.layers, layer)
+	t.layers = append(t.layers, t.shared.acquire(t.kernels.Level(), weights, scale, bias, out, in))
 	h := uint32(len(t.layers))
 	t.handles[key] = h
 	return h
@@ -315,7 +311,7 @@ func (t *tensors) layer(handle uint32) *simd.Layer {
 	if handle < 1 || uint64(handle) > uint64(len(t.layers)) {
 		return nil
 	}
-	return t.layers[handle-1].layer
+	return t.shared.layer(t.kernels, t.layers[handle-1])
 }
 
 // attention (qkv, lengths, texts, heads, dim, out) computes the attention of each

@@ -86,7 +86,7 @@ func TestKernelMemory(t *testing.T) {
 	mem := guestMemory(t, 450)
 	n, handle := kernels(t, mem, 1, 1)
 	const x = 1024
-	row := uint64(n.layers[0].layer.Work() + rowWork)
+	row := uint64(n.layer(1).Work() + rowWork)
 	for name, c := range map[string]struct {
 		rows uint64 // the most that are allowed
 		call func(rows uint64) uint32
@@ -163,7 +163,7 @@ func wholeLayer(t *testing.T, n *tensors, x []float32, rows, out, in int, act si
 	r := simd.NewRows(0, 1)
 	n.kernels.Quantize(r, x, rows, in, precision)
 	y := make([]float32, rows*out)
-	n.kernels.Linear(y, n.layers[0].layer, r, act)
+	n.kernels.Linear(y, n.layer(1), r, act)
 	return y
 }
 
@@ -173,7 +173,7 @@ func TestPanels(t *testing.T) {
 		out, in := shape[0], shape[1]
 		mem := guestMemory(t, 240)
 		n, handle := kernels(t, mem, out, in)
-		rows := 2*int(panelOf(uint64(n.layers[0].layer.Work()+rowWork), padded(uint64(in)))) + 7
+		rows := 2*int(panelOf(uint64(n.layer(1).Work()+rowWork), padded(uint64(in)))) + 7
 		random := rand.New(rand.NewPCG(1, 2))
 		x := make([]float32, rows*in)
 		for i := range x {
@@ -224,7 +224,7 @@ func TestDeadlineBetweenPanels(t *testing.T) {
 	n, handle := kernels(t, mem, 16, 16)
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	panel := panelOf(uint64(n.layers[0].layer.Work()+rowWork), 16)
+	panel := panelOf(uint64(n.layer(1).Work()+rowWork), 16)
 	const at = 1 << 20
 	ones := bytesOf(slices.Repeat([]float32{1}, 16*int(2*panel))...)
 	norms := panelOf(valueWork*16+normWork, 1)
