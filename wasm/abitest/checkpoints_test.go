@@ -2,12 +2,16 @@ package abitest
 
 import (
 	"cmp"
+	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -30,6 +34,7 @@ type checkpoint struct {
 	// Of rotary.py alone.
 	Window     int                        `json:"window"`
 	Dimensions int                        `json:"dimensions"`
+	Terms      []map[string]float64       `json:"terms"` // by id, of sparse encoders
 	Files      map[string]json.RawMessage `json:"files"`
 	Blobs      map[string][2]int          `json:"blobs"` // from, to
 }
@@ -50,7 +55,7 @@ func (c checkpoint) folder(t *testing.T, tokenizer, binary []byte) string {
 	put("config.json", c.Config)
 	put("tokenizer.json", tokenizer)
 	put("model.safetensors", binary[c.Weights[0]:c.Weights[1]])
-	if c.Pairs == nil {
+	if c.Vectors != nil {
 		put("1_Pooling/config.json", []byte(`{"pooling_mode_`+map[string]string{"cls": "cls_token",
 			"mean": "mean_tokens"}[c.Pooling]+`":true}`))
 	}
@@ -119,9 +124,12 @@ func TestCheckpoints(t *testing.T) {
 			for way, own := range map[string]bool{"kernels": false, "own loops": true} {
 				t.Run(name+"/"+way, func(t *testing.T) {
 					m := open(t, source(t, out), host.Options{OwnLoops: own})
-					if c.Pairs != nil {
+					switch {
+					case c.Pairs != nil:
 						checkPairs(t, m, c.Pairs)
-					} else {
+					case c.Terms != nil:
+						checkTerms(t, m, texts[:len(c.Terms)], c.Terms)
+					default:
 						floor := 0.995
 						if file == "rotary" && own { // whose weights int8 holds as they are, and these loops round to 16 bits
 							floor = 0.9999
@@ -154,6 +162,33 @@ func checkRows(t *testing.T, m *host.Model, texts []goldenText, want [][]float64
 		if !(cosine >= floor) {
 			t.Errorf("text %d (%.40q, %d tokens): cosine %.5f to the reference, want %.3f", i, text.Text, got.Tokens[0],
 				cosine, floor)
+		}
+		worst, sum = min(worst, cosine), sum+cosine
+	}
+	t.Logf("cosine to the reference: mean %.6f, worst %.6f over %d texts", sum/float64(len(texts)), worst, len(texts))
+}
+
+// checkTerms compares weights of terms as vectors.
+func checkTerms(t *testing.T, m *host.Model, texts []goldenText, want []map[string]float64) {
+	t.Helper()
+	worst, sum := 1.0, 0.0
+	for i, text := range texts {
+		got, err := m.Encode(t.Context(), port.Passage, []string{text.Text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		dot, aa, bb := 0.0, 0.0, 0.0
+		for _, w := range want[i] {
+			bb += w * w
+		}
+		for j, id := range got.Terms {
+			w := float64(got.Weights[j])
+			dot, aa = dot+w*want[i][strconv.Itoa(int(id))], aa+w*w
+		}
+		cosine := dot / math.Sqrt(aa*bb)
+		if !(cosine >= 0.995) || len(got.Terms) != len(want[i]) {
+			t.Errorf("text %d (%.40q): %d terms of cosine %.5f to the reference's %d", i, text.Text, len(got.Terms), cosine,
+				len(want[i]))
 		}
 		worst, sum = min(worst, cosine), sum+cosine
 	}
@@ -257,5 +292,73 @@ func TestRotaryWindow(t *testing.T) {
 		if err != nil || packed.MaxTokens != want {
 			t.Errorf("asked for %d: %d, %v", asked, packed.MaxTokens, err)
 		}
+	}
+}
+
+// TestManyTerms: a text whose states the host does not multiply with a large vocabulary in one call has the
+// terms of all of it. Attention adds nothing here, so they are those of its distinct words.
+func TestManyTerms(t *testing.T) {
+	sandboxed(t)
+	const vocab, hidden, window = 1 << 18, 16, 1100
+	dir, r := t.TempDir(), rand.New(rand.NewPCG(5, 6))
+	header, data := map[string]any{}, []byte{}
+	put := func(name string, value func() float32, shape ...int) {
+		from, n := len(data), 1
+		for _, d := range shape {
+			n *= d
+		}
+		for range n {
+			data = binary.LittleEndian.AppendUint32(data, math.Float32bits(value()))
+		}
+		header[name] = map[string]any{"dtype": "F32", "shape": shape, "data_offsets": []int{from, len(data)}}
+	}
+	random := func() float32 { return float32(r.NormFloat64()) }
+	one, zero := func() float32 { return 1 }, func() float32 { return 0 }
+	put("model.embeddings.tok_embeddings.weight", random, vocab, hidden)
+	put("model.layers.0.attn.Wqkv.weight", random, 3*hidden, hidden)
+	put("model.layers.0.attn.Wo.weight", zero, hidden, hidden)
+	put("model.layers.0.mlp.Wi.weight", random, 2*hidden, hidden)
+	put("model.layers.0.mlp.Wo.weight", random, hidden, hidden)
+	put("head.dense.weight", random, hidden, hidden)
+	put("decoder.bias", zero, vocab)
+	for _, norm := range []string{"model.embeddings.norm", "model.layers.0.mlp_norm", "model.final_norm", "head.norm"} {
+		put(norm+".weight", one, hidden)
+	}
+	text, err := json.Marshal(header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := binary.LittleEndian.AppendUint64(nil, uint64(len(text)))
+	for name, b := range map[string][]byte{
+		"model.safetensors": slices.Concat(file, text, data),
+		"config.json": fmt.Appendf(nil, `{"model_type":"modernbert","hidden_size":%d,"num_hidden_layers":1,`+
+			`"num_attention_heads":2,"intermediate_size":%[1]d,"max_position_embeddings":%d}`, hidden, window),
+		"tokenizer.json": []byte(`{"pre_tokenizer":{"type":"WhitespaceSplit"},"post_processor":{"type":"RobertaProcessing",` +
+			`"sep":["</s>",1],"cls":["<s>",0]},"model":{"type":"WordLevel","unk_token":"<unk>",` +
+			`"vocab":{"<s>":0,"</s>":1,"<unk>":2,"a":3,"b":4}}}`),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out := filepath.Join(t.TempDir(), "terms.safetensors")
+	if _, err := pack.Pack(t.Context(), dir, out, pack.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	m := open(t, source(t, out), host.Options{})
+	terms := func(text string) port.Sparse {
+		t.Helper()
+		got, err := m.Encode(t.Context(), port.Query, []string{text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	long, both, first := terms(strings.Repeat("a ", window-10)+"b"), terms("a b"), terms("a")
+	if !slices.Equal(long.Terms, both.Terms) || !slices.Equal(long.Weights, both.Weights) {
+		t.Errorf("%d terms of the long text, %d of its words", len(long.Terms), len(both.Terms))
+	}
+	if slices.Equal(both.Weights, first.Weights) {
+		t.Error("its last word makes no difference")
 	}
 }

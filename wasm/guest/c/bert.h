@@ -28,7 +28,7 @@ typedef struct {
 #endif
 #ifdef GENERAL
 	u32 dimensions;                // of the vectors: the first so many
-	int rotary;                    // rotary.c runs the layers
+	int rotary;                    // rotary.c runs the layers, and pools as it is told whatever the task
 #endif
 	tokenizer words;
 	f32 *word_scale, *position, *type, *norm_w, *norm_b;
@@ -109,6 +109,8 @@ u64 run_failed(int state);
 u64 open_rotary(const char *json, u32 n);
 u32 read_rotary(mneme_text text, int query, u32 *ids, u32 *cut);
 int run_rotary(u32 texts);
+// open_norm reads NAME.weight and NAME.bias, either of which may be absent.
+int open_norm(norm *l, const char *name, u32 n);
 u64 open_vectors(const char *json, u32 n);
 int use_vectors(run *r, u32 i, u32 count);
 char *put_text(char *o, const char *s);

@@ -15,6 +15,10 @@ static struct {
 	head head;
 	f32 scale, bias;                 // calibration: probability = sigmoid(scale * raw + bias)
 	linear pooler, project, topic;   // of the first state; late: of the states, of their mean
+#ifdef GENERAL
+	int gelu;                        // behind the pooler stands GELU in place of tanh
+	norm norm;                       // and a norm of that; no weights: none
+#endif
 	f32 *weight, *offset, *maxsim;   // of the pair's first state; of the sum; of the late interaction
 	f32 *term, *gate;                // late: log weight of each word piece, by its id and by its state
 	f32 *weights;                    // of the features, then their bias
@@ -44,7 +48,12 @@ u64 open_rerank(const char *json, u32 n) {
 #ifdef HOSTED
 	if (q.head != HEAD_POOLER && q.head != HEAD_PLAIN) return mneme_fail(MNEME_UNSUPPORTED, "open: head must be pooler or plain where the host tokenizes");
 #endif
+#ifdef GENERAL
+	if (!m.rotary) m.first_only = 1;
+	q.gelu = mneme_json_string(json, n, "head_activation", name, sizeof name, &len) && same(name, len, "gelu");
+#else
 	m.first_only = q.head == HEAD_POOLER || q.head == HEAD_PLAIN;
+#endif
 	q.scale = 1;
 	if (mneme_json_raw(json, n, "calibration", &raw, &len) && *raw == '{') {
 		double scale, bias;
@@ -61,6 +70,9 @@ u64 open_rerank(const char *json, u32 n) {
 	else
 		loaded = (q.weight = load_tensor("head.weight", 4 * m.hidden)) && (q.offset = load_tensor("head.bias", 4)) &&
 			(q.head != HEAD_JOINT || (q.maxsim = load_tensor("head.scale", 4))) && (q.head != HEAD_POOLER || linear_open(&q.pooler, "pooler", m.hidden, m.hidden));
+#ifdef GENERAL
+	if (q.head == HEAD_POOLER && m.rotary) loaded = loaded && open_norm(&q.norm, "head.norm", m.hidden);
+#endif
 	if (!loaded) return mneme_fail(MNEME_INVALID, "open: a tensor of the head is missing, of another size, or does not fit the memory");
 	q.ids = reserve(window, 4);
 	q.best = reserve(window, 4);
@@ -120,11 +132,22 @@ static f32 mean_best(const f32 *query, const f32 *text, u32 pieces) {
 
 static int use_pairs(run *r, u32 i, u32 count) {
 	u32 h = m.hidden, row = 0;
+#ifdef GENERAL
+	const u32 act = q.gelu ? ACT_GELU : ACT_NONE;
+	if (m.rotary)
+		for (u32 j = 0; j < count; row += rows_of(j++)) pool(m.x + (size_t)row * h, m.lens[j], 0, m.y + (size_t)j * h);
+	else
+#else
+	const u32 act = ACT_NONE;
+#endif
 	for (u32 j = 0; j < count; row += rows_of(j++)) __builtin_memcpy(m.y + (size_t)j * h, m.x + (size_t)row * h, 4 * h);
 	if (q.head == HEAD_POOLER) {
-		int state = linear_run(&q.pooler, m.y, count, m.up, ACT_NONE);
+		int state = linear_run(&q.pooler, m.y, count, m.up, act);
 		if (state != RUN_OK) return state;
-		tanh_all(m.up, count * h);
+		if (act == ACT_NONE) tanh_all(m.up, count * h);
+#ifdef GENERAL
+		if (q.norm.w) norm_rows(&q.norm, m.up, count, h, m.up);
+#endif
 	}
 	const f32 *first = q.head == HEAD_POOLER ? m.up : m.y;
 	row = 0;

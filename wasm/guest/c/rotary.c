@@ -37,8 +37,7 @@ static char *suffixed(char *out, const char *name, const char *suffix) {
 	return out;
 }
 
-// open_norm reads NAME.weight and NAME.bias, either of which may be absent.
-static int open_norm(norm *l, const char *name, u32 n) {
+int open_norm(norm *l, const char *name, u32 n) {
 	char full[96];
 	*l = (norm){n, r.root, m.epsilon, 0, 0};
 	suffixed(full, name, ".weight");
@@ -91,7 +90,6 @@ u64 open_rotary(const char *json, u32 n) {
 	char spans[MAX_LAYERS + 1];
 	double epsilon;
 	u32 root, gate, span, pooling, local = 0;
-	if (m.task != TASK_EMBED) return mneme_fail(MNEME_UNSUPPORTED, "open: a rotary encoder does nothing but embed");
 	if (!config_number(json, n, "hidden", 16, 4096, &m.hidden) || !config_number(json, n, "layers", 1, MAX_LAYERS, &m.layers) ||
 		!config_number(json, n, "heads", 1, 64, &m.heads) || !config_number(json, n, "kv_heads", 1, m.heads, &r.groups) ||
 		!config_number(json, n, "head_dim", 8, 256, &r.head_dim) || !config_number(json, n, "rotary_dim", 8, r.head_dim, &r.half) ||
@@ -101,6 +99,9 @@ u64 open_rotary(const char *json, u32 n) {
 		!mneme_json_number(json, n, "epsilon", &epsilon) || !(epsilon > 0 && epsilon < 1))
 		return mneme_fail(MNEME_INVALID, "open: a number of the configuration is missing or out of range");
 	if (r.no_cls && r.no_sep) return mneme_fail(MNEME_UNSUPPORTED, "open: a text needs a token before or behind it");
+	if (m.task == TASK_RERANK && (r.no_cls || r.no_sep)) return mneme_fail(MNEME_UNSUPPORTED, "open: a pair needs tokens around its texts");
+	m.separators = 1;
+	if (!config_option(json, n, "separators", 1, 2, &m.separators)) return mneme_fail(MNEME_INVALID, "open: separators is out of range");
 	u32 h = m.hidden, all = m.heads * r.head_dim;
 	if (h % 16 || m.intermediate % 16 || r.head_dim % 8 || all % 16 || r.half % 8 || m.heads % r.groups)
 		return mneme_fail(MNEME_UNSUPPORTED, "open: widths must be multiples of 16, heads of 8 and of those that share keys");
@@ -111,7 +112,8 @@ u64 open_rotary(const char *json, u32 n) {
 	m.epsilon = (f32)epsilon;
 	r.half /= 2;
 	r.root = (int)root, r.gate = (gating)gate;
-	m.first_only = m.cls_pooling = pooling > 0;
+	m.cls_pooling = pooling > 0;
+	m.first_only = m.cls_pooling && m.task != TASK_SPARSE;
 	r.last = pooling == 2;
 	mneme_json_bool(json, n, "causal", &r.causal);
 	int normalize = 0;
@@ -149,7 +151,7 @@ u64 open_rotary(const char *json, u32 n) {
 	}
 	if ((m.layers > local && !open_turns(&r.turn[0], "rope.global")) || (local && !open_turns(&r.turn[1], "rope.local")))
 		return mneme_fail(MNEME_INVALID, "open: the frequencies of the positions are missing, of another size, or do not fit the memory");
-	u64 failed = open_vectors(json, n);
+	u64 failed = m.task == TASK_SPARSE ? open_sparse(json, n) : m.task == TASK_RERANK ? open_rerank(json, n) : open_vectors(json, n);
 	if (failed) return failed;
 	m.ready = 1;
 	return mneme_finish(mneme_new(MNEME_TEXT, 0, 0, 0, 0, 0));
@@ -166,18 +168,6 @@ u32 read_rotary(mneme_text text, int query, u32 *ids, u32 *cut) {
 	return n;
 }
 
-// in_blocks runs a linear layer over as many rows at a time as the host takes.
-static int in_blocks(const linear *l, const f32 *x, u32 rows, f32 *y) {
-	u32 most = (1u << 31) / (l->n * l->k + (1u << 14)) & ~15u;
-	if (most < 16) most = 16;
-	for (u32 first = 0; first < rows; first += most) {
-		u32 count = rows - first < most ? rows - first : most;
-		int state = linear_run(l, x + (size_t)first * l->k, count, y + (size_t)first * l->n, ACT_NONE);
-		if (state != RUN_OK) return state;
-	}
-	return RUN_OK;
-}
-
 // add_block adds what a block gave to x: normed where the layer norms that, or the sum.
 static void add_block(f32 *x, f32 *y, u32 rows, const norm *after, const norm *sum) {
 	u32 h = m.hidden;
@@ -192,9 +182,9 @@ static int feed(const rotary_layer *l, f32 *x, u32 rows) {
 		u32 count = rows - first < PACK_TOKENS ? rows - first : PACK_TOKENS;
 		int state;
 		if (l->before.w) norm_rows(&l->before, x, count, h, m.y);
-		if ((state = in_blocks(&l->up, l->before.w ? m.y : x, count, m.up)) != RUN_OK) return state;
+		if ((state = linear_run(&l->up, l->before.w ? m.y : x, count, m.up, ACT_NONE)) != RUN_OK) return state;
 		gate_rows(m.up, count, m.intermediate, r.gate);
-		if ((state = in_blocks(&l->down, m.up, count, m.y)) != RUN_OK) return state;
+		if ((state = linear_run(&l->down, m.up, count, m.y, ACT_NONE)) != RUN_OK) return state;
 		add_block(x, m.y, count, &l->after, &l->norm);
 	}
 	return RUN_OK;
@@ -235,7 +225,7 @@ int run_rotary(u32 texts) {
 		int state;
 		if (mneme_poll()) return RUN_STOPPED;
 		if (l->attention_before.w) norm_rows(&l->attention_before, m.x, rows, h, m.y);
-		if ((state = in_blocks(&l->qkv, l->attention_before.w ? m.y : m.x, rows, m.up)) != RUN_OK) return state;
+		if ((state = linear_run(&l->qkv, l->attention_before.w ? m.y : m.x, rows, m.up, ACT_NONE)) != RUN_OK) return state;
 		place(l, m.up, texts);
 		attend_all(&shape, m.up, m.lens, texts, m.y);
 		if (m.first_only && i + 1 == m.layers) { // nobody looks at the other rows any more
@@ -243,7 +233,7 @@ int run_rotary(u32 texts) {
 			keep_pooled(m.y, m.heads * r.head_dim, texts);
 			rows = texts;
 		}
-		if ((state = in_blocks(&l->attention, m.y, rows, m.up)) != RUN_OK) return state;
+		if ((state = linear_run(&l->attention, m.y, rows, m.up, ACT_NONE)) != RUN_OK) return state;
 		add_block(m.x, m.up, rows, &l->attention_after, &l->attention_norm);
 		if ((state = feed(l, m.x, rows)) != RUN_OK) return state;
 	}

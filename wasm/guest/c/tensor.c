@@ -262,15 +262,58 @@ static inline __attribute__((always_inline)) int run(const linear *l, const f32 
 	return RUN_OK;
 }
 
-int linear_run(const linear *l, const f32 *x, u32 rows, f32 *y, u32 act) {
+#ifdef GENERAL // one call of the host, which takes so many rows
+#define IN_ONE(name) static int name##_in_one
+#else
+#define IN_ONE(name) int name
+#endif
+
+IN_ONE(linear_run)(const linear *l, const f32 *x, u32 rows, f32 *y, u32 act) {
 	if (l->handle) return mneme_nn_linear(l->handle, x, rows, y, act) == 0 ? RUN_OK : RUN_FAILED;
 	return run(l, x, rows, y, act, 0);
 }
 
-int linear_max(const linear *l, const f32 *x, u32 rows, f32 *y) {
+IN_ONE(linear_max)(const linear *l, const f32 *x, u32 rows, f32 *y) {
 	if (l->handle) return mneme_nn_linear_max(l->handle, x, rows, y) == 0 ? RUN_OK : RUN_FAILED;
 	return run(l, x, rows, y, ACT_NONE, 1);
 }
+
+#ifdef GENERAL
+// at_once is how many rows the host takes in a call.
+static u32 at_once(const linear *l) {
+	u64 most = (1ull << 31) / ((u64)l->n * l->k + (1u << 14));
+	return most < 16 ? 16 : (u32)most & ~15u;
+}
+
+int linear_run(const linear *l, const f32 *x, u32 rows, f32 *y, u32 act) {
+	u32 most = at_once(l);
+	for (; rows > most; rows -= most, x += (size_t)most * l->k, y += (size_t)most * l->n) {
+		int state = linear_run_in_one(l, x, most, y, act);
+		if (state != RUN_OK) return state;
+	}
+	return linear_run_in_one(l, x, rows, y, act);
+}
+
+int linear_max(const linear *l, const f32 *x, u32 rows, f32 *y) {
+	static f32 *further; // of the rows behind the first
+	static u32 room;
+	u32 most = at_once(l);
+	int state = linear_max_in_one(l, x, rows < most ? rows : most, y);
+	if (rows > most && room < l->n) {
+		mneme_free(further, 4 * room);
+		room = 0;
+		if (!(further = mneme_alloc(4 * l->n))) return RUN_FAILED;
+		room = l->n;
+	}
+	while (rows > most && state == RUN_OK) {
+		rows -= most, x += (size_t)most * l->k;
+		state = linear_max_in_one(l, x, rows < most ? rows : most, further);
+		for (u32 i = 0; i < l->n; i++)
+			if (further[i] > y[i]) y[i] = further[i];
+	}
+	return state;
+}
+#endif
 
 #ifdef HOSTED
 const f32 *attention_bias;

@@ -1,12 +1,13 @@
 """Makes rotary.json.gz and rotary.bin.gz: small checkpoints of random weights of the
-architectures with rotary positions, and of vectors that are taken through further
-layers or cut, and what the reference implementation, transformers on PyTorch in fp32,
+architectures with rotary positions, of their rerankers and learned-sparse encoders, and
+of vectors that are taken through further layers or cut, and what the reference implementation, transformers on PyTorch in fp32,
 answers with them. The form is that of checkpoints.py; beside it there are
 
     "window":     most tokens
     "files":      {PATH: JSON} further files of the folder
     "blobs":      {PATH: [from, to]} further files, in rotary.bin
     "dimensions": of the vectors, where they are cut
+    "terms":      [{id: weight}] of the texts, ln(1 + relu(logit)) of each word piece's largest logit    sparse
 
 Nomic's and GTE's checkpoints are written with the names that their makers give, which
 transformers converts.
@@ -46,7 +47,9 @@ def randomize(model, around=1.0):
         elif name.endswith("weight"): v = (around + draw(shape, .1)).astype(np.float16)
         else: v = draw(shape, .2)
         out[name] = v
-    model.load_state_dict({k: torch.tensor(v.astype(np.float32)) for k, v in out.items()})
+    tied = {a for a, x in model.named_parameters(remove_duplicate=False) if "decoder.weight" in a and any(b != a and x is y for b, y in model.named_parameters(remove_duplicate=False))}
+    out = {k: v for k, v in out.items() if k not in tied} # as they are saved
+    model.load_state_dict({k: torch.tensor(v.astype(np.float32)) for k, v in out.items()}, strict=not tied)
     return out
 
 def states(model, t, items, prompts, window):
@@ -74,6 +77,31 @@ def gte_names(w):
         elif "up_proj" in name: out[name.replace("up_proj", "up_gate_proj")] = np.concatenate([v, w[old.replace("up_proj", "gate_proj")]])
         elif not any(x in name for x in ("k_proj", "v_proj", "gate_proj")): out[name] = v
     return out
+
+QUERIES = ["Why was the small river rebuilt?", "a", "glacier " * 60, "Où est le vaccin ?"]
+
+def pairs(model, t, items, window):
+    """Logits of pairs: a query takes half the window at most, its text what is left."""
+    out = []
+    bare = lambda s: t.encode(s, add_special_tokens=False).ids
+    frame, one = t.encode("a", "a").ids, len(bare("a"))
+    head, middle, tail = frame[:1], frame[1 + one:len(frame) - one - 1], frame[-1:]
+    for i, item in enumerate(items):
+        query = QUERIES[i % len(QUERIES)]
+        q = bare(query)[:window // 2]
+        text = bare(item["text"])[:window - len(head + q + middle + tail)]
+        with torch.no_grad(): out.append([query, item["text"], float(model(input_ids=torch.tensor([head + q + middle + text + tail])).logits[0, 0])])
+    raw = np.array([x[2] for x in out])
+    shift, width = float(raw.mean()), float(raw.std())
+    return {"scale": 1 / width, "bias": -shift / width}, [[q, d, round(float(1 / (1 + np.exp(-(x - shift) / width))), 5)] for q, d, x in out]
+
+def terms(model, t, items, window):
+    for item in items:
+        ids = t.encode(item["text"]).ids
+        ids = ids if len(ids) <= window else ids[:window - 1] + ids[-1:]
+        with torch.no_grad(): top = model(input_ids=torch.tensor([ids])).logits[0].numpy().astype(np.float64).max(0)
+        best = np.argsort(-top)[:128]
+        yield {str(i): round(float(np.log1p(top[i])), 5) for i in sorted(best.tolist()) if top[i] > 0}
 
 def modules(*kinds): return [{"idx": i, "name": str(i), "path": "" if i == 0 else f"{i}_{k}", "type": "sentence_transformers.models." + k} for i, k in enumerate(kinds)]
 
@@ -157,6 +185,29 @@ def main():
                 if "Tanh" in act: v = np.tanh(v)
             v = v[:entry.get("dimensions", len(v))]
             entry["vectors"].append([round(float(x), 5) for x in v / np.linalg.norm(v)])
+        out[name] = entry
+        print(name, file=sys.stderr)
+    modern = dict(num_hidden_layers=4, local_attention=16, global_attn_every_n_layers=3, max_position_embeddings=320, pad_token_id=3, cls_token_id=1, sep_token_id=2, **size)
+    short = dict(num_hidden_layers=2, max_position_embeddings=64, pad_token_id=1, **size)
+    for name, tokens, cls, kind, window, more in (
+        ("modernbert-rerank", "modernbert", T.ModernBertForSequenceClassification, T.ModernBertConfig, 320, dict(num_labels=1, classifier_pooling="mean", **modern)),
+        ("modernbert-rerank-cls", "modernbert", T.ModernBertForSequenceClassification, T.ModernBertConfig, 64, dict(modern, num_labels=1, classifier_pooling="cls", classifier_bias=True, norm_bias=True, max_position_embeddings=64)),
+        ("modernbert-sparse", "modernbert", T.ModernBertForMaskedLM, T.ModernBertConfig, 320, modern),
+        ("gte-rerank", "xlmr", T.GteForSequenceClassification, T.GteConfig, 64, dict(num_labels=1, **short)),
+        ("gte-sparse", "xlmr", T.GteForMaskedLM, T.GteConfig, 64, short),
+    ):
+        t = Tokenizer.from_str(json.dumps(words[tokens]["file"]))
+        config = kind(vocab_size=t.get_vocab_size(), **more)
+        config._attn_implementation = "eager"
+        model = cls(config).eval()
+        weights = randomize(model)
+        entry = {"tokenizer": tokens, "window": window, "pooling": "", "prompts": None, "config": {k: v for k, v in json.loads(config.to_json_string(use_diff=False)).items() if k in (
+            "model_type", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "max_position_embeddings", "layer_norm_eps", "norm_eps", "hidden_act", "hidden_activation", "pad_token_id", "vocab_size",
+            "type_vocab_size", "local_attention", "rope_parameters", "layer_types", "classifier_pooling", "classifier_activation")}}
+        if kind is T.GteConfig: entry["config"]["model_type"], weights = "new", gte_names(weights)
+        entry["weights"] = keep(save({k: np.ascontiguousarray(v) for k, v in weights.items()}, {"format": "pt"}))
+        if "sparse" in name: entry["terms"] = list(terms(model, t, items, window))
+        else: entry["config"]["calibration"], entry["pairs"] = pairs(model, t, items, window)
         out[name] = entry
         print(name, file=sys.stderr)
     for file, content in (("rotary.json.gz", json.dumps(out, ensure_ascii=False, separators=(",", ":")).encode()), ("rotary.bin.gz", blob)):

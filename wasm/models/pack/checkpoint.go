@@ -105,43 +105,51 @@ func (w words) special(c *Config) error {
 		return nil
 	}
 	c.Tokenizer = hostedTokenizer
-	one := func(parts []tokenizer.Part, i int) (id int, ok bool) {
-		if i >= len(parts) || parts[i].Text != 0 || len(parts[i].IDs) != 1 {
-			return 0, false
-		}
-		return int(parts[i].IDs[0]), true
-	}
 	single := w.hosted.Single()
-	cls, before := one(single, 0)
-	sep, behind := one(single, 2)
+	cls, before := only(single, 0)
+	sep, behind := only(single, 2)
 	if !before || !behind || len(single) != 3 {
 		return errors.New("tokenizer.json: its post_processor does not put one token before a text and one behind it, as " +
 			"[CLS] and [SEP]; others are not supported")
 	}
 	c.ClsID, c.SepID = cls, sep
-	if c.Does() == Rerank {
-		pair := w.hosted.Pair()
-		c.Separators = len(pair) - 4
-		good := c.Separators == 1 || c.Separators == 2
-		for i, p := range pair {
-			id, special := one(pair, i)
-			switch i {
-			case 0:
-				good = good && special && id == cls
-			case 1:
-				good = good && p.Text == 1
-			case len(pair) - 2:
-				good = good && p.Text == 2
-			default:
-				good = good && special && id == sep
-			}
-		}
-		if !good {
-			return errors.New("tokenizer.json: its post_processor does not put a pair as [CLS] A [SEP] B [SEP] or with two " +
-				"[SEP] between; others are not supported")
+	w.others(c)
+	return w.pair(c)
+}
+
+// only is the id of the one token that stands at a place of a template.
+func only(parts []tokenizer.Part, i int) (id int, ok bool) {
+	if i >= len(parts) || parts[i].Text != 0 || len(parts[i].IDs) != 1 {
+		return 0, false
+	}
+	return int(parts[i].IDs[0]), true
+}
+
+// pair finds how many separators stand between the texts that a reranker reads.
+func (w words) pair(c *Config) error {
+	if c.Does() != Rerank {
+		return nil
+	}
+	pair := w.hosted.Pair()
+	c.Separators = len(pair) - 4
+	good := c.Separators == 1 || c.Separators == 2
+	for i, p := range pair {
+		id, special := only(pair, i)
+		switch i {
+		case 0:
+			good = good && special && id == c.ClsID
+		case 1:
+			good = good && p.Text == 1
+		case len(pair) - 2:
+			good = good && p.Text == 2
+		default:
+			good = good && special && id == c.SepID
 		}
 	}
-	w.others(c)
+	if !good {
+		return errors.New("tokenizer.json: its post_processor does not put a pair as [CLS] A [SEP] B [SEP] or with two " +
+			"[SEP] between; others are not supported")
+	}
 	return nil
 }
 
@@ -167,7 +175,7 @@ func (w words) around(c *Config) error {
 			"others are not supported")
 	}
 	w.others(c)
-	return nil
+	return w.pair(c)
 }
 
 // others fills in the ids of tokens that the engine does not put around texts.
@@ -363,9 +371,9 @@ func settle(dir string, o Options, modules modules, weights map[string]tensor, w
 		return Config{}, err
 	}
 	task := cmp.Or(o.Task, taskOf(weights, modules.pooled))
-	if task != Embedding && c.Format == 3 {
-		return Config{}, fmt.Errorf("%s is not packed for task %s; embedding is supported of rotary encoders, layers behind "+
-			"the pooling and fewer dimensions", c.Name, task)
+	if task != Embedding && c.Format == 3 && c.Architecture != rotaryEngine {
+		return Config{}, fmt.Errorf("%s is not packed for task %s; embedding is supported of layers behind the pooling and "+
+			"fewer dimensions", c.Name, task)
 	}
 	switch task {
 	case Embedding: // said by saying nothing
@@ -400,6 +408,9 @@ func settle(dir string, o Options, modules modules, weights map[string]tensor, w
 	}
 	if o.PassagePrefix != nil {
 		c.PassagePrefix = *o.PassagePrefix
+	}
+	if c.Does() == Sparse && c.Format == 2 && c.Vocab*c.Hidden*c.MaxTokens > 1<<32 {
+		c.Format = 3 // whose engine gives the host a long text's states in parts
 	}
 	if d := modules.dense; d != nil {
 		if d.in != c.Hidden {

@@ -26,7 +26,7 @@ type Config struct {
 	Positions     int      `json:"positions"`    // position embeddings
 	MaxTokens     int      `json:"max_tokens"`   // window, special tokens included
 	Epsilon       float64  `json:"epsilon"`      // of layer normalisation
-	Pooling       string   `json:"pooling"`      // "mean" or "cls"; of architecture rotary also "last"
+	Pooling       string   `json:"pooling"`      // "mean" or "cls"; of architecture rotary also "last", and rerankers pool so, too
 	Normalize     bool     `json:"normalize"`    // vectors leave with unit length
 	QueryPrefix   string   `json:"query_prefix"`
 	PassagePrefix string   `json:"passage_prefix"`
@@ -42,6 +42,8 @@ type Config struct {
 	Head        Head         `json:"head,omitempty"`        // rerank: how a pair becomes a score
 	LateLayer   int          `json:"late_layer,omitempty"`  // head late: the layer whose states are compared, 1 to layers
 	Calibration *Calibration `json:"calibration,omitempty"` // rerank; absent: scale 1, bias 0
+	// Behind the pooler of a reranker with rotary positions: "gelu"; absent: tanh.
+	HeadActivation string `json:"head_activation,omitempty"`
 
 	// From format 2 on, whose texts the host tokenizes.
 	Tokenizer    string `json:"tokenizer,omitempty"`     // "json": as tensor tokenizer says, a tokenizer.json
@@ -90,7 +92,7 @@ type Head string
 
 // The heads.
 const (
-	Pooler Head = "pooler" // head.weight . tanh(pooler(h_CLS)) + head.bias, as Devlin et al. 2018 classify
+	Pooler Head = "pooler" // head.weight . tanh(pooler(h_CLS)) + head.bias, as Devlin et al. 2018 classify; rotary: see File
 	Plain  Head = "plain"  // head.weight . h_CLS + head.bias
 	Joint  Head = "joint"  // head.scale * mean over query pieces of the best cosine to a text's piece, plus Plain
 	Late   Head = "late"   // the two texts encoded apart: weighted late interaction, topic and length, mixed by late.weights
@@ -168,6 +170,9 @@ func (c Config) Validate() error {
 		if c.HeadDim != 0 || c.KVHeads != 0 || c.RotaryDim != 0 || c.Norm+c.Gate+c.Spans != "" || c.Reach != 0 || c.Causal {
 			bad("head_dim, kv_heads, rotary_dim, norm, gate, spans, reach and causal are of architecture rotary")
 		}
+		if c.HeadActivation != "" {
+			bad("head_activation is of architecture rotary")
+		}
 	}
 	c.validateVectors(bad)
 	if !(c.Epsilon > 0 && c.Epsilon < 1) {
@@ -243,8 +248,11 @@ func (c Config) validateRotary(bad func(format string, args ...any), between fun
 	if local := strings.Contains(c.Spans, "l"); local && c.Reach < 1 || c.Reach < 0 || !local && c.Reach != 0 {
 		bad("reach is %d, which local layers need and none else", c.Reach)
 	}
-	if c.Does() != Embedding {
-		bad("task %s is not supported of architecture rotary; embedding is", c.Does())
+	if c.Does() == Rerank && (c.ClsID < 0 || c.SepID < 0) {
+		bad("cls_id and sep_id must both be there where pairs are read")
+	}
+	if c.HeadActivation != "" && (c.HeadActivation != "gelu" || c.Head != Pooler) {
+		bad("head_activation %q is not supported; gelu is, of head pooler", c.HeadActivation)
 	}
 }
 
@@ -307,7 +315,9 @@ const MetadataKey = "mneme"
 // has them: layer.I.query.norm and .key.norm of each head; layer.I.attention.before of what
 // attention reads, .attention.after of what it gives, .attention.norm of the sum with its
 // input; .before, .after and .norm of the feed-forward block likewise; final.norm. A norm
-// may lack its bias. Format 3 may have the linear layer dense, behind the pooling.
+// may lack its bias. Format 3 may have the linear layer dense, behind the pooling. A reranker
+// scores head.weight . pooled + head.bias of the pooled states, which head pooler takes through
+// pooler, head_activation and, where there is one, the norm head.norm.
 //
 // Task sparse adds the masked-language-model head: the linear layers
 // mlm.transform (with the norm mlm.norm) and mlm.decoder. A decoder tied to the
@@ -377,6 +387,7 @@ func (f *File) optional(want func(name, dtype string, shape ...int)) {
 	}
 	norm("embeddings.norm", c.Hidden)
 	norm("final.norm", c.Hidden)
+	norm("head.norm", c.Hidden)
 	there("embeddings.type", c.Hidden)
 	for i := range c.Layers {
 		at := fmt.Sprintf("layer.%d.", i)
@@ -386,6 +397,51 @@ func (f *File) optional(want func(name, dtype string, shape ...int)) {
 			norm(at+name, c.Hidden)
 		}
 	}
+}
+
+// checkHead checks the tensors of what a sparse encoder or a reranker has behind its layers.
+func (f *File) checkHead(want func(name, dtype string, shape ...int), linear func(name string, n, k int)) error {
+	c := f.Config
+	var errs []error
+	switch c.Does() {
+	case Sparse:
+		linear("mlm.transform", c.Hidden, c.Hidden)
+		want("mlm.norm.weight", "F32", c.Hidden)
+		want("mlm.norm.bias", "F32", c.Hidden)
+		if _, ok := f.Tensors["mlm.decoder.weight"]; ok {
+			linear("mlm.decoder", c.Vocab, c.Hidden)
+		} else {
+			want("mlm.decoder.bias", "F32", c.Vocab)
+		}
+	case Rerank:
+		if c.Head == Late {
+			for _, name := range []string{"late.project", "late.topic"} {
+				n := 0 // outputs, as the file has it
+				if t := f.Tensors[name+".weight"]; len(t.Shape) == 2 {
+					n = t.Shape[0]
+				}
+				if n < 4 || n > c.Hidden || n%4 != 0 {
+					errs = append(errs, fmt.Errorf("tensor %s.weight has %d outputs, want a multiple of 4 up to %d",
+						name, n, c.Hidden))
+					continue
+				}
+				linear(name, n, c.Hidden)
+			}
+			want("late.term", "F32", c.Vocab)
+			want("late.gate", "F32", c.Hidden)
+			want("late.weights", "F32", lateFeatures+1)
+			break
+		}
+		want("head.weight", "F32", c.Hidden)
+		want("head.bias", "F32", 1)
+		if c.Head == Pooler {
+			linear("pooler", c.Hidden, c.Hidden)
+		}
+		if c.Head == Joint {
+			want("head.scale", "F32", 1)
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func (f *File) check() error {
@@ -424,6 +480,7 @@ func (f *File) check() error {
 			linear(at+"down", c.Hidden, c.Intermediate)
 		}
 		f.optional(want)
+		errs = append(errs, f.checkHead(want, linear))
 		if t, ok := f.Tensors["tokenizer"]; !ok || t.DType != "U8" {
 			errs = append(errs, errors.New("tensor tokenizer is missing"))
 		}
@@ -441,43 +498,7 @@ func (f *File) check() error {
 		linear(at+"down", c.Hidden, c.Intermediate)
 		norm(at + "norm")
 	}
-	switch c.Does() {
-	case Sparse:
-		linear("mlm.transform", c.Hidden, c.Hidden)
-		norm("mlm.norm")
-		if _, ok := f.Tensors["mlm.decoder.weight"]; ok {
-			linear("mlm.decoder", c.Vocab, c.Hidden)
-		} else {
-			want("mlm.decoder.bias", "F32", c.Vocab)
-		}
-	case Rerank:
-		if c.Head == Late {
-			for _, name := range []string{"late.project", "late.topic"} {
-				n := 0 // outputs, as the file has it
-				if t := f.Tensors[name+".weight"]; len(t.Shape) == 2 {
-					n = t.Shape[0]
-				}
-				if n < 4 || n > c.Hidden || n%4 != 0 {
-					errs = append(errs, fmt.Errorf("tensor %s.weight has %d outputs, want a multiple of 4 up to %d",
-						name, n, c.Hidden))
-					continue
-				}
-				linear(name, n, c.Hidden)
-			}
-			want("late.term", "F32", c.Vocab)
-			want("late.gate", "F32", c.Hidden)
-			want("late.weights", "F32", lateFeatures+1)
-			break
-		}
-		want("head.weight", "F32", c.Hidden)
-		want("head.bias", "F32", 1)
-		if c.Head == Pooler {
-			linear("pooler", c.Hidden, c.Hidden)
-		}
-		if c.Head == Joint {
-			want("head.scale", "F32", 1)
-		}
-	}
+	errs = append(errs, f.checkHead(want, linear))
 	if c.DistanceBias {
 		want("attention.bias", "F32", c.Heads, 2*biasReach+1)
 	}

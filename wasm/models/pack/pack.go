@@ -178,7 +178,13 @@ func canonical(name string) string {
 	return strings.Replace(name, "LayerNorm.beta", "LayerNorm.bias", 1)
 }
 
-const decoder = "cls.predictions.decoder"
+// Heads as BERT's checkpoints name them.
+const (
+	maskedDense = "cls.predictions.transform.dense" // the masked language model's
+	maskedNorm  = "cls.predictions.transform.LayerNorm"
+	decoder     = "cls.predictions.decoder"
+	pooler      = "pooler.dense" // a classifier's
+)
 
 // tied reports whether a masked language model's output layer has the word
 // embeddings as its weights, which a checkpoint may store once or twice.
@@ -192,7 +198,7 @@ func tied(weights map[string]tensor) bool {
 func taskOf(weights map[string]tensor, pooling bool) Task {
 	_, classifies := weights["classifier.weight"]
 	_, joint := weights["head.scale"]
-	_, masked := weights["cls.predictions.transform.dense.weight"]
+	_, masked := weights[maskedDense+".weight"]
 	switch {
 	case classifies || joint:
 		return Rerank
@@ -213,7 +219,7 @@ func headOf(weights map[string]tensor) (Head, error) {
 	if len(classifier.dims) == 2 && classifier.dims[0] != 1 {
 		return "", fmt.Errorf("the classifier has %d labels; a reranker has one", classifier.dims[0])
 	}
-	if _, ok := weights["pooler.dense.weight"]; ok {
+	if _, ok := weights[pooler+".weight"]; ok {
 		return Pooler, nil
 	}
 	return Plain, nil
@@ -308,25 +314,7 @@ func quantized(ctx context.Context, c Config, weights map[string]tensor) ([]name
 		b.errs = append(b.errs, err)
 		b.floats("attention.bias", spread, c.Heads, 2*biasReach+1)
 	}
-	switch {
-	case c.Does() == Sparse:
-		b.linear("mlm.transform", c.Hidden, c.Hidden, "cls.predictions.transform.dense")
-		b.norm("mlm.norm", "cls.predictions.transform.LayerNorm", c.Hidden)
-		b.floats("mlm.decoder.bias", b.take(decoder+".bias", c.Vocab), c.Vocab)
-		if !tied(weights) {
-			b.matrix("mlm.decoder", b.take(decoder+".weight", c.Vocab, c.Hidden), c.Vocab, c.Hidden)
-		}
-	case c.Head == Joint:
-		b.floats("head.weight", b.take("head.weight", c.Hidden), c.Hidden)
-		b.floats("head.bias", b.take("head.bias", 1), 1)
-		b.floats("head.scale", b.take("head.scale", 1), 1)
-	case c.Does() == Rerank:
-		b.floats("head.weight", b.take("classifier.weight", 1, c.Hidden), c.Hidden)
-		b.floats("head.bias", b.take("classifier.bias", 1), 1)
-		if c.Head == Pooler {
-			b.linear("pooler", c.Hidden, c.Hidden, "pooler.dense")
-		}
-	}
+	b.head(c)
 	for i := range c.Layers {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -341,6 +329,29 @@ func quantized(ctx context.Context, c Config, weights map[string]tensor) ([]name
 		b.norm(to+"norm", from+"output.LayerNorm", c.Hidden)
 	}
 	return b.out, errors.Join(b.errs...)
+}
+
+// head gives the tensors of what a sparse encoder or a reranker has behind its layers.
+func (b *builder) head(c Config) {
+	switch {
+	case c.Does() == Sparse:
+		b.linear("mlm.transform", c.Hidden, c.Hidden, maskedDense)
+		b.norm("mlm.norm", maskedNorm, c.Hidden)
+		b.floats("mlm.decoder.bias", b.take(decoder+".bias", c.Vocab), c.Vocab)
+		if !tied(b.weights) {
+			b.matrix("mlm.decoder", b.take(decoder+".weight", c.Vocab, c.Hidden), c.Vocab, c.Hidden)
+		}
+	case c.Head == Joint:
+		b.floats("head.weight", b.take("head.weight", c.Hidden), c.Hidden)
+		b.floats("head.bias", b.take("head.bias", 1), 1)
+		b.floats("head.scale", b.take("head.scale", 1), 1)
+	case c.Does() == Rerank:
+		b.floats("head.weight", b.take("classifier.weight", 1, c.Hidden), c.Hidden)
+		b.floats("head.bias", b.take("classifier.bias", 1), 1)
+		if c.Head == Pooler {
+			b.linear("pooler", c.Hidden, c.Hidden, pooler)
+		}
+	}
 }
 
 func notFinite(v []float32) int {

@@ -59,6 +59,10 @@ type rotaryFile struct {
 	LogNScale      bool    `json:"logn_attention_scale"`
 	PositionType   string  `json:"position_embedding_type"`
 
+	ClassifierPooling string       `json:"classifier_pooling"` // ModernBERT's
+	ClassifierAct     string       `json:"classifier_activation"`
+	Calibration       *Calibration `json:"calibration"` // ours
+
 	// Nomic's own names, those of GPT-2.
 	NomicHidden       int     `json:"n_embd"`
 	NomicLayers       int     `json:"n_layer"`
@@ -100,11 +104,15 @@ func (r rope) frequencies(dim int) []float32 {
 type rotaryModel struct {
 	Config
 	global, local rope
-	layer         string  // where a layer's tensors are, with its number
-	blocks        blocks  // what they are called
-	final         string  // the norm behind the layers; "" none
-	embeddings    string  // the norm before them; "" none
-	types         bool    // a type embedding is added
+	layer         string // where a layer's tensors are, with its number
+	blocks        blocks // what they are called
+	final         string // the norm behind the layers; "" none
+	embeddings    string // the norm before them; "" none
+	types         bool   // a type embedding is added
+	tasks         []Task // beside embedding
+	pooling       string // of a reranker
+	calibration   *Calibration
+	pairTypes     bool    // the texts of a pair are of two types
 	one           float32 // added to the weights of norms
 	words, query  float32 // factors of the word embeddings and of the norm of queries
 }
@@ -137,8 +145,22 @@ func packRotary(ctx context.Context, dir string, o Options, modelType string, mo
 		return Config{}, nil, err
 	}
 	m.Vocab = words.size()
-	if m.Config, err = settle(dir, o, modules, weights, words, m.Config, nil); err != nil {
+	task := cmp.Or(o.Task, taskOf(weights, modules.pooled))
+	switch {
+	case task != Embedding && !slices.Contains(m.tasks, task):
+		return Config{}, nil, fmt.Errorf("task %s is not supported of %s; embedding is, and of modernbert, gte and new also "+
+			"sparse and rerank", task, modelType)
+	case task == Rerank && m.pairTypes && words.tellsApart():
+		return Config{}, nil, errors.New("config.json: texts of two types (type_vocab_size) are not supported of a reranker " +
+			"with rotary positions")
+	case task == Rerank:
+		o.Pooling = cmp.Or(o.Pooling, m.pooling)
+	}
+	if m.Config, err = settle(dir, o, modules, weights, words, m.Config, m.calibration); err != nil {
 		return Config{}, nil, err
+	}
+	if m.Head == Pooler && modelType == modernBERT {
+		m.HeadActivation = "gelu"
 	}
 	tensors, err := m.quantized(ctx, weights)
 	return m.Config, tensors, err
@@ -155,7 +177,7 @@ func readRotary(dir string, o Options, modelType string) (rotaryModel, error) {
 			return rotaryModel{}, fmt.Errorf("config.json: %w", err)
 		}
 	}
-	m := rotaryModel{one: 0, words: 1, query: 1, layer: "layers.%d.", Config: Config{
+	m := rotaryModel{calibration: f.Calibration, words: 1, query: 1, layer: "layers.%d.", Config: Config{
 		Format: 3, Architecture: rotaryEngine, Hidden: f.Hidden, Layers: f.Layers, Heads: cmp.Or(o.Heads, f.Heads),
 		KVHeads: f.KVHeads, HeadDim: f.HeadDim, Intermediate: f.Intermediate, Positions: min(f.Positions, maxPositions),
 		Norm: "root", Epsilon: f.RMSEpsilon,
@@ -170,6 +192,7 @@ func readRotary(dir string, o Options, modelType string) (rotaryModel, error) {
 	act := f.Act
 	switch modelType {
 	case modernBERT:
+		m.tasks, m.pooling = []Task{Sparse, Rerank}, cmp.Or(f.ClassifierPooling, "cls")
 		act = cmp.Or(f.Activation, "gelu")
 		c.Norm, c.Epsilon = "layer", cmp.Or(f.NormEpsilon, 1e-5)
 		c.Reach = cmp.Or(f.LocalAttention, 128) / 2
@@ -180,6 +203,10 @@ func readRotary(dir string, o Options, modelType string) (rotaryModel, error) {
 		act = cmp.Or(act, map[bool]string{true: "silu", false: "gelu"}[modelType == nomic])
 		c.Norm, c.Epsilon = "layer", cmp.Or(f.LayerEpsilon, 1e-12)
 		m.embeddings, m.types = "embeddings.LayerNorm", f.TypeVocab == nil || *f.TypeVocab > 0
+		m.pairTypes = m.types && (f.TypeVocab == nil || *f.TypeVocab > 1)
+		if modelType != nomic {
+			m.tasks, m.pooling = []Task{Sparse, Rerank}, "cls"
+		}
 		m.blocks.attentionNorm, m.blocks.norm = "post_attention_layernorm", "post_mlp_layernorm"
 	case euroBERT, qwen2, qwen3:
 		act = cmp.Or(act, "silu")
@@ -226,6 +253,9 @@ func (f rotaryFile) refused(modelType string) error {
 	}
 	if f.SoftCap != 0 {
 		bad("attn_logit_softcapping", f.SoftCap, "none")
+	}
+	if modelType == modernBERT && f.ClassifierAct != "" && f.ClassifierAct != "gelu" {
+		bad("classifier_activation", f.ClassifierAct, "gelu")
 	}
 	if f.LogNScale {
 		bad("logn_attention_scale", true, "false")
@@ -370,7 +400,7 @@ func (m *rotaryModel) readRope(f rotaryFile, modelType string) error {
 }
 
 // fromRotary gives the tensors of Nomic and of GTE, as their makers name them, the names that
-// transformers has, and the word embeddings of all of them BERT's.
+// transformers has, and the word embeddings and heads of all of them BERT's.
 func fromRotary(modelType string, weights map[string]tensor) (map[string]tensor, error) {
 	rename := map[string]*strings.Replacer{
 		nomic: strings.NewReplacer("encoder.layers.", "layers.", "emb_ln.", "embeddings.LayerNorm.", "attn.Wqkv.",
@@ -381,6 +411,17 @@ func fromRotary(modelType string, weights map[string]tensor) (map[string]tensor,
 			"self_attn.o_proj.", "attn_ln.", "post_attention_layernorm.", "mlp_ln.", "post_mlp_layernorm."),
 	}
 	rename[gteNew] = rename[gte]
+	heads := map[string]*strings.Replacer{
+		gte: strings.NewReplacer("lm_head.dense.", maskedDense+".", "lm_head.norm.", maskedNorm+".",
+			"lm_head.decoder.", decoder+"."),
+	}
+	heads[gteNew] = heads[gte]
+	if _, classifies := weights["classifier.weight"]; classifies {
+		heads[modernBERT] = strings.NewReplacer("head.dense.", pooler+".", "head.norm.", headNorm+".")
+	} else {
+		heads[modernBERT] = strings.NewReplacer("head.dense.", maskedDense+".", "head.norm.", maskedNorm+".",
+			"decoder.", decoder+".")
+	}
 	out := make(map[string]tensor, len(weights))
 	for name, t := range weights {
 		for _, prefix := range []string{"nomic_bert.", "gte.", "new.", "language_model."} {
@@ -392,6 +433,9 @@ func fromRotary(modelType string, weights map[string]tensor) (map[string]tensor,
 		switch name {
 		case "embed_tokens.weight", "embeddings.tok_embeddings.weight":
 			name = wordTable
+		}
+		if r := heads[modelType]; r != nil {
+			name = r.Replace(name)
 		}
 		if base, ok := strings.CutSuffix(name, "mlp.up_gate_proj.weight"); ok {
 			if len(t.dims) != 2 || t.dims[0]%2 != 0 {
@@ -489,8 +533,19 @@ func (m *rotaryModel) quantized(ctx context.Context, weights map[string]tensor) 
 			}
 		}
 	}
+	for name, n := range map[string]int{maskedDense: c.Hidden, maskedNorm: c.Hidden, decoder: c.Vocab,
+		pooler: c.Hidden, "classifier": 1} {
+		zero(name, n)
+	}
+	b.head(c)
+	if _, ok := weights[headNorm+".weight"]; ok && c.Head == Pooler {
+		norm("head.norm", headNorm, c.Hidden, 1)
+	}
 	return b.out, errors.Join(b.errs...)
 }
+
+// headNorm is behind the pooler of a classifier.
+const headNorm = "pooler.norm"
 
 // attentionIn stacks queries, keys and values, of which the latter two may be fewer.
 func (m *rotaryModel) attentionIn(b *builder, zero func(string, int), name, from string, sources []string) {

@@ -1,11 +1,14 @@
 package pack
 
 import (
+	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // qwenConfig is a config.json that the engine runs, but for weights.
@@ -164,6 +167,125 @@ func TestDenseThen(t *testing.T) {
 	for i := range want {
 		if math.Abs(float64(want[i]-got[i])) > 1e-5 || one.activation != "tanh" {
 			t.Errorf("%v, want %v", got, want)
+		}
+	}
+}
+
+// modern is a checkpoint of ModernBERT, of two layers, with a head's tensors and more of its config.json.
+func modern(t *testing.T, more string, head map[string][]int) string {
+	t.Helper()
+	weights := map[string]tensor{"model.embeddings.tok_embeddings.weight": filled(0, 8, 16),
+		"model.embeddings.norm.weight": filled(1, 16), "model.final_norm.weight": filled(2, 16)}
+	for i, bare := range []bool{true, false} {
+		at := fmt.Sprintf("model.layers.%d.", i)
+		weights[at+"attn.Wqkv.weight"], weights[at+"attn.Wo.weight"] = filled(3, 48, 16), filled(4, 16, 16)
+		weights[at+"mlp.Wi.weight"], weights[at+"mlp.Wo.weight"] = filled(5, 64, 16), filled(6, 16, 32)
+		if weights[at+"mlp_norm.weight"] = filled(7, 16); !bare {
+			weights[at+"attn_norm.weight"] = filled(8, 16)
+		}
+	}
+	dir := checkpoint(t, func(map[string]tensor) (string, []byte) { return asSafetensors(same)(withHead(weights, head)) })
+	write(t, dir, "config.json", []byte(`{"model_type":"modernbert","hidden_size":16,"num_hidden_layers":2,`+
+		`"num_attention_heads":2,"intermediate_size":32,"max_position_embeddings":64`+more+`}`))
+	write(t, dir, "tokenizer.json", words8(t, robertaPost))
+	return dir
+}
+
+// The heads of ModernBERT, as transformers names them.
+var (
+	modernClassifier = map[string][]int{"head.dense.weight": {16, 16}, "head.norm.weight": {16}, "classifier.weight": {1, 16},
+		"classifier.bias": {1}}
+	modernMasked = map[string][]int{"head.dense.weight": {16, 16}, "head.norm.weight": {16}, "decoder.bias": {8}}
+)
+
+// TestRotaryHeads: what a rotary checkpoint is for is read off its head's tensors, and what they lack is zero.
+func TestRotaryHeads(t *testing.T) {
+	for name, c := range map[string]struct {
+		more string
+		head map[string][]int
+		want Config
+		zero string // a tensor of zeros
+	}{
+		"reranker": {`,"classifier_pooling":"mean","calibration":{"scale":2,"bias":1}`, modernClassifier,
+			Config{Task: Rerank, Head: Pooler, HeadActivation: "gelu", Pooling: "mean", Separators: 2,
+				Calibration: &Calibration{2, 1}}, "pooler.bias"},
+		"reranker of the first state": {"", modernClassifier,
+			Config{Task: Rerank, Head: Pooler, HeadActivation: "gelu", Pooling: "cls", Separators: 2}, "pooler.bias"},
+		"sparse": {"", modernMasked, Config{Task: Sparse, Terms: 8, Pooling: "mean"}, "mlm.norm.bias"},
+	} {
+		f, err := Parse(packOf(t, modern(t, c.more, c.head), Options{}))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		got := f.Config
+		got = Config{Task: got.Task, Head: got.Head, HeadActivation: got.HeadActivation, Pooling: got.Pooling,
+			Separators: got.Separators, Calibration: got.Calibration, Terms: got.Terms}
+		if d := cmp.Diff(c.want, got); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+		if data := f.Tensors[c.zero].Data; len(data) == 0 || strings.Trim(string(data), "\x00") != "" {
+			t.Errorf("%s: %s is %v", name, c.zero, data)
+		}
+		if _, there := f.Tensors["head.norm.weight"]; there != (got.Task == Rerank) {
+			t.Errorf("%s: a norm behind the pooler: %v", name, there)
+		}
+	}
+	if f, err := Parse(packOf(t, modern(t, "", modernClassifier), Options{Pooling: "mean"})); err != nil ||
+		f.Config.Pooling != "mean" {
+		t.Errorf("another pooling: %v", err)
+	}
+}
+
+// TestRotaryHeadsRefused: other heads, and pairs that the engine could not read.
+func TestRotaryHeadsRefused(t *testing.T) {
+	gteConfig := strings.NewReplacer("qwen3", "new", "silu", "gelu").Replace(qwenConfig)
+	for want, dir := range map[string]string{
+		"task rerank is not supported of qwen3": func() string {
+			dir := modern(t, "", modernClassifier)
+			write(t, dir, "config.json", []byte(qwenConfig))
+			return dir
+		}(),
+		"texts of two types (type_vocab_size) are not": func() string {
+			dir := modern(t, "", modernClassifier)
+			write(t, dir, "config.json", []byte(strings.TrimSuffix(gteConfig, "}")+`,"type_vocab_size":2}`))
+			write(t, dir, "tokenizer.json", words8(t, `{"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"<s>",`+
+				`"type_id":0}},{"Sequence":{"id":"A","type_id":0}},{"SpecialToken":{"id":"</s>","type_id":0}}],"pair":[{"SpecialToken":`+
+				`{"id":"<s>","type_id":0}},{"Sequence":{"id":"A","type_id":0}},{"SpecialToken":{"id":"</s>","type_id":0}},`+
+				`{"Sequence":{"id":"B","type_id":1}},{"SpecialToken":{"id":"</s>","type_id":1}}],"special_tokens":{"<s>":{"id":"<s>",`+
+				`"ids":[0],"tokens":["<s>"]},"</s>":{"id":"</s>","ids":[2],"tokens":["</s>"]}}}`))
+			return dir
+		}(),
+		"classifier_activation relu is not supported; gelu": modern(t, `,"classifier_activation":"relu"`, modernClassifier),
+		"the classifier has 2 labels; a reranker has one": modern(t, "", map[string][]int{"head.dense.weight": {16, 16},
+			"head.norm.weight": {16}, "classifier.weight": {2, 16}}),
+		"does not put a pair as [CLS] A [SEP] B": func() string {
+			dir := modern(t, "", modernClassifier)
+			write(t, dir, "tokenizer.json", words8(t, `{"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"<s>",`+
+				`"type_id":0}},{"Sequence":{"id":"A","type_id":0}}],"pair":[{"SpecialToken":{"id":"<s>","type_id":0}},`+
+				`{"Sequence":{"id":"A","type_id":0}},{"Sequence":{"id":"B","type_id":0}}],"special_tokens":{"<s>":{"id":"<s>",`+
+				`"ids":[0],"tokens":["<s>"]}}}`))
+			return dir
+		}(),
+	} {
+		if _, err := Pack(t.Context(), dir, filepath.Join(t.TempDir(), "out"), Options{}); err == nil ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	good, err := Parse(packOf(t, modern(t, "", modernClassifier), Options{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, change := range map[string]func(*Config){
+		"cls_id and sep_id must both be there":        func(c *Config) { c.SepID = -1 },
+		`head_activation "tanh" is not supported`:     func(c *Config) { c.HeadActivation = "tanh" },
+		`head_activation "gelu" is not supported`:     func(c *Config) { c.Head = Plain },
+		`head "late" is not supported where the host`: func(c *Config) { c.Head, c.LateLayer = Late, 1 },
+	} {
+		c := good.Config
+		if change(&c); c.Validate() == nil || !strings.Contains(c.Validate().Error(), want) {
+			t.Errorf("got %v, want %q", c.Validate(), want)
 		}
 	}
 }
