@@ -125,8 +125,10 @@ func TestCheckpoints(t *testing.T) {
 				t.Run(name+"/"+way, func(t *testing.T) {
 					m := open(t, source(t, out), host.Options{OwnLoops: own})
 					switch {
-					case c.Pairs != nil:
-						checkPairs(t, m, c.Pairs)
+					case c.Pairs != nil && file == "rotary" && own:
+						checkPairs(t, m, c.Pairs, 0.002)
+					case c.Pairs != nil: // of scores whose deviation is 1: so narrow a model feels the rounding of its weights
+						checkPairs(t, m, c.Pairs, 0.08)
 					case c.Terms != nil:
 						checkTerms(t, m, texts[:len(c.Terms)], c.Terms)
 					default:
@@ -168,36 +170,40 @@ func checkRows(t *testing.T, m *host.Model, texts []goldenText, want [][]float64
 	t.Logf("cosine to the reference: mean %.6f, worst %.6f over %d texts", sum/float64(len(texts)), worst, len(texts))
 }
 
-// checkTerms compares weights of terms as vectors.
+// checkTerms compares the weights that the reference's largest terms have here, where all terms are kept, and looks
+// for others that are larger.
 func checkTerms(t *testing.T, m *host.Model, texts []goldenText, want []map[string]float64) {
 	t.Helper()
 	worst, sum := 1.0, 0.0
 	for i, text := range texts {
-		got, err := m.Encode(t.Context(), port.Passage, []string{text.Text})
+		got, err := m.Encode(t.Context(), port.Query, []string{text.Text})
 		if err != nil {
 			t.Fatal(err)
 		}
-		dot, aa, bb := 0.0, 0.0, 0.0
+		dot, aa, bb, least, other := 0.0, 0.0, 0.0, math.Inf(1), 0.0
 		for _, w := range want[i] {
-			bb += w * w
+			bb, least = bb+w*w, min(least, w)
 		}
 		for j, id := range got.Terms {
 			w := float64(got.Weights[j])
-			dot, aa = dot+w*want[i][strconv.Itoa(int(id))], aa+w*w
+			if v, ok := want[i][strconv.Itoa(int(id))]; ok {
+				dot, aa = dot+w*v, aa+w*w
+			} else {
+				other = max(other, w)
+			}
 		}
 		cosine := dot / math.Sqrt(aa*bb)
-		if !(cosine >= 0.995) || len(got.Terms) != len(want[i]) {
-			t.Errorf("text %d (%.40q): %d terms of cosine %.5f to the reference's %d", i, text.Text, len(got.Terms), cosine,
-				len(want[i]))
+		if !(cosine >= 0.999) || other > 1.1*least {
+			t.Errorf("text %d (%.40q): cosine %.5f to the reference; another term of %.3f, its least is %.3f", i, text.Text,
+				cosine, other, least)
 		}
 		worst, sum = min(worst, cosine), sum+cosine
 	}
 	t.Logf("cosine to the reference: mean %.6f, worst %.6f over %d texts", sum/float64(len(texts)), worst, len(texts))
 }
 
-func checkPairs(t *testing.T, m *host.Model, pairs [][3]any) {
+func checkPairs(t *testing.T, m *host.Model, pairs [][3]any, most float64) {
 	t.Helper()
-	const most = 0.08 // of scores whose deviation is 1: so narrow a model feels the rounding of its weights
 	worst, sum := 0.0, 0.0
 	for _, p := range pairs {
 		query, text, want := p[0].(string), p[1].(string), p[2].(float64)

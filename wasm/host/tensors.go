@@ -195,8 +195,8 @@ func (t *tensors) linearOpen(mem api.Memory, a []uint64) uint32 {
 		return h
 	}
 	weights, scale, bias := t.assets[string(name)+".weight"], t.assets[string(name)+".scale"], t.assets[string(name)+".bias"]
-	if out < 1 || in < 1 || in > simd.MaxDim || len(weights) > math.MaxInt32 || len(weights)/in != out || len(weights)%in != 0 || len(scale) != 4*out ||
-		len(bias) != 4*out {
+	if out < 1 || in < 1 || in > simd.MaxDim || len(weights) > math.MaxInt32 || len(weights)/in != out ||
+		len(weights)%in != 0 || len(scale) != 4*out || len(bias) != 4*out {
 		return 0
 	}
 	t.layers = append(t.layers, t.shared.acquire(t.kernels.Level(), weights, scale, bias, out, in))

@@ -7,7 +7,7 @@ answers with them. The form is that of checkpoints.py; beside it there are
     "files":      {PATH: JSON} further files of the folder
     "blobs":      {PATH: [from, to]} further files, in rotary.bin
     "dimensions": of the vectors, where they are cut
-    "terms":      [{id: weight}] of the texts, ln(1 + relu(logit)) of each word piece's largest logit    sparse
+    "terms":      [{id: weight}] of the texts, the 128 largest ln(1 + relu(logit)) of a word piece's largest logit    sparse
 
 Nomic's and GTE's checkpoints are written with the names that their makers give, which
 transformers converts.
@@ -69,12 +69,13 @@ def nomic_names(w):
     return out
 
 def gte_names(w):
-    out = {}
+    out, of = {}, {name.removeprefix("gte."): v for name, v in w.items()}
     for old, v in w.items():
-        name = "new." + old
+        old = old.removeprefix("gte.") # of a model with a head, which has no prefix
+        name = ("" if old.startswith("classifier.") else "new.") + old
         for a, b in (("layers.", "encoder.layer."), ("self_attn.o_proj", "attention.o_proj"), ("post_attention_layernorm", "attn_ln"), ("post_mlp_layernorm", "mlp_ln")): name = name.replace(a, b)
-        if "q_proj" in name: out[name.replace("self_attn.q_proj", "attention.qkv_proj")] = np.concatenate([v] + [w[old.replace("q_proj", x)] for x in ("k_proj", "v_proj")])
-        elif "up_proj" in name: out[name.replace("up_proj", "up_gate_proj")] = np.concatenate([v, w[old.replace("up_proj", "gate_proj")]])
+        if "q_proj" in name: out[name.replace("self_attn.q_proj", "attention.qkv_proj")] = np.concatenate([v] + [of[old.replace("q_proj", x)] for x in ("k_proj", "v_proj")])
+        elif "up_proj" in name: out[name.replace("up_proj", "up_gate_proj")] = np.concatenate([v, of[old.replace("up_proj", "gate_proj")]])
         elif not any(x in name for x in ("k_proj", "v_proj", "gate_proj")): out[name] = v
     return out
 
@@ -204,7 +205,7 @@ def main():
         entry = {"tokenizer": tokens, "window": window, "pooling": "", "prompts": None, "config": {k: v for k, v in json.loads(config.to_json_string(use_diff=False)).items() if k in (
             "model_type", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "max_position_embeddings", "layer_norm_eps", "norm_eps", "hidden_act", "hidden_activation", "pad_token_id", "vocab_size",
             "type_vocab_size", "local_attention", "rope_parameters", "layer_types", "classifier_pooling", "classifier_activation")}}
-        if kind is T.GteConfig: entry["config"]["model_type"], weights = "new", gte_names(weights)
+        if name == "gte-rerank": entry["config"]["model_type"], weights = "new", gte_names(weights)
         entry["weights"] = keep(save({k: np.ascontiguousarray(v) for k, v in weights.items()}, {"format": "pt"}))
         if "sparse" in name: entry["terms"] = list(terms(model, t, items, window))
         else: entry["config"]["calibration"], entry["pairs"] = pairs(model, t, items, window)

@@ -26,7 +26,7 @@ type Config struct {
 	Positions     int      `json:"positions"`    // position embeddings
 	MaxTokens     int      `json:"max_tokens"`   // window, special tokens included
 	Epsilon       float64  `json:"epsilon"`      // of layer normalisation
-	Pooling       string   `json:"pooling"`      // "mean" or "cls"; of architecture rotary also "last", and rerankers pool so, too
+	Pooling       string   `json:"pooling"`      // "mean" or "cls"; rotary: also "last", of rerankers, too
 	Normalize     bool     `json:"normalize"`    // vectors leave with unit length
 	QueryPrefix   string   `json:"query_prefix"`
 	PassagePrefix string   `json:"passage_prefix"`

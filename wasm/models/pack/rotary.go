@@ -413,7 +413,7 @@ func fromRotary(modelType string, weights map[string]tensor) (map[string]tensor,
 	rename[gteNew] = rename[gte]
 	heads := map[string]*strings.Replacer{
 		gte: strings.NewReplacer("lm_head.dense.", maskedDense+".", "lm_head.norm.", maskedNorm+".",
-			"lm_head.decoder.", decoder+"."),
+			"lm_head.layer_norm.", maskedNorm+".", "lm_head.decoder.", decoder+"."),
 	}
 	heads[gteNew] = heads[gte]
 	if _, classifies := weights["classifier.weight"]; classifies {
