@@ -302,69 +302,99 @@ func TestRotaryWindow(t *testing.T) {
 }
 
 // TestManyTerms: a text whose states the host does not multiply with a large vocabulary in one call has the
-// terms of all of it. Attention adds nothing here, so they are those of its distinct words.
+// terms of all of it, with rotary positions and without. Attention and positions add nothing here, so they are
+// those of its distinct words.
 func TestManyTerms(t *testing.T) {
 	sandboxed(t)
 	const vocab, hidden, window = 1 << 18, 16, 1100
-	dir, r := t.TempDir(), rand.New(rand.NewPCG(5, 6))
-	header, data := map[string]any{}, []byte{}
-	put := func(name string, value func() float32, shape ...int) {
-		from, n := len(data), 1
-		for _, d := range shape {
-			n *= d
-		}
-		for range n {
-			data = binary.LittleEndian.AppendUint32(data, math.Float32bits(value()))
-		}
-		header[name] = map[string]any{"dtype": "F32", "shape": shape, "data_offsets": []int{from, len(data)}}
+	const modern, roberta = "modernbert", "roberta"
+	matrices := map[string]map[string][2]int{ // of random values; those of zeros are below
+		modern: {"embeddings.tok_embeddings": {vocab, hidden}, "layers.0.attn.Wqkv": {3 * hidden, hidden},
+			"layers.0.mlp.Wi": {2 * hidden, hidden}, "layers.0.mlp.Wo": {hidden, hidden}, "head.dense": {hidden, hidden}},
+		roberta: {"embeddings.word_embeddings": {vocab, hidden}, "encoder.layer.0.attention.self.query": {hidden, hidden},
+			"encoder.layer.0.attention.self.key": {hidden, hidden}, "encoder.layer.0.attention.self.value": {hidden, hidden},
+			"encoder.layer.0.intermediate.dense": {hidden, hidden}, "encoder.layer.0.output.dense": {hidden, hidden},
+			"lm_head.dense": {hidden, hidden}},
 	}
-	random := func() float32 { return float32(r.NormFloat64()) }
-	one, zero := func() float32 { return 1 }, func() float32 { return 0 }
-	put("model.embeddings.tok_embeddings.weight", random, vocab, hidden)
-	put("model.layers.0.attn.Wqkv.weight", random, 3*hidden, hidden)
-	put("model.layers.0.attn.Wo.weight", zero, hidden, hidden)
-	put("model.layers.0.mlp.Wi.weight", random, 2*hidden, hidden)
-	put("model.layers.0.mlp.Wo.weight", random, hidden, hidden)
-	put("head.dense.weight", random, hidden, hidden)
-	put("decoder.bias", zero, vocab)
-	for _, norm := range []string{"model.embeddings.norm", "model.layers.0.mlp_norm", "model.final_norm", "head.norm"} {
-		put(norm+".weight", one, hidden)
+	zeros := map[string]map[string][]int{
+		modern: {"layers.0.attn.Wo.weight": {hidden, hidden}, "decoder.bias": {vocab}},
+		roberta: {"encoder.layer.0.attention.output.dense.weight": {hidden, hidden}, "lm_head.bias": {vocab},
+			"embeddings.position_embeddings.weight":       {window + 2, hidden},
+			"embeddings.token_type_embeddings.weight":     {1, hidden},
+			"encoder.layer.0.attention.output.dense.bias": {hidden}, "encoder.layer.0.attention.self.query.bias": {hidden},
+			"encoder.layer.0.attention.self.key.bias": {hidden}, "encoder.layer.0.attention.self.value.bias": {hidden},
+			"encoder.layer.0.intermediate.dense.bias": {hidden}, "encoder.layer.0.output.dense.bias": {hidden},
+			"lm_head.dense.bias": {hidden}},
 	}
-	text, err := json.Marshal(header)
-	if err != nil {
-		t.Fatal(err)
+	norms := map[string][]string{
+		modern: {"embeddings.norm", "layers.0.mlp_norm", "final_norm", "head.norm"},
+		roberta: {"embeddings.LayerNorm", "encoder.layer.0.attention.output.LayerNorm", "encoder.layer.0.output.LayerNorm",
+			"lm_head.layer_norm"},
 	}
-	file := binary.LittleEndian.AppendUint64(nil, uint64(len(text)))
-	for name, b := range map[string][]byte{
-		"model.safetensors": slices.Concat(file, text, data),
-		"config.json": fmt.Appendf(nil, `{"model_type":"modernbert","hidden_size":%d,"num_hidden_layers":1,`+
-			`"num_attention_heads":2,"intermediate_size":%[1]d,"max_position_embeddings":%d}`, hidden, window),
-		"tokenizer.json": []byte(`{"pre_tokenizer":{"type":"WhitespaceSplit"},"post_processor":{"type":"RobertaProcessing",` +
-			`"sep":["</s>",1],"cls":["<s>",0]},"model":{"type":"WordLevel","unk_token":"<unk>",` +
-			`"vocab":{"<s>":0,"</s>":1,"<unk>":2,"a":3,"b":4}}}`),
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	out := filepath.Join(t.TempDir(), "terms.safetensors")
-	if _, err := pack.Pack(t.Context(), dir, out, pack.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	m := open(t, source(t, out), host.Options{})
-	terms := func(text string) port.Sparse {
-		t.Helper()
-		got, err := m.Encode(t.Context(), port.Query, []string{text})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return got
-	}
-	long, both, first := terms(strings.Repeat("a ", window-10)+"b"), terms("a b"), terms("a")
-	if !slices.Equal(long.Terms, both.Terms) || !slices.Equal(long.Weights, both.Weights) {
-		t.Errorf("%d terms of the long text, %d of its words", len(long.Terms), len(both.Terms))
-	}
-	if slices.Equal(both.Weights, first.Weights) {
-		t.Error("its last word makes no difference")
+	for _, architecture := range []string{modern, roberta} {
+		t.Run(architecture, func(t *testing.T) {
+			dir, r := t.TempDir(), rand.New(rand.NewPCG(5, 6))
+			header, data := map[string]any{}, []byte{}
+			put := func(name string, value func() float32, shape ...int) {
+				from, n := len(data), 1
+				for _, d := range shape {
+					n *= d
+				}
+				for range n {
+					data = binary.LittleEndian.AppendUint32(data, math.Float32bits(value()))
+				}
+				header[name] = map[string]any{"dtype": "F32", "shape": shape, "data_offsets": []int{from, len(data)}}
+			}
+			zero := func() float32 { return 0 }
+			for _, name := range slices.Sorted(maps.Keys(matrices[architecture])) {
+				shape := matrices[architecture][name]
+				put(name+".weight", func() float32 { return float32(r.NormFloat64()) }, shape[:]...)
+			}
+			for name, shape := range zeros[architecture] {
+				put(name, zero, shape...)
+			}
+			for _, norm := range norms[architecture] {
+				put(norm+".weight", func() float32 { return 1 }, hidden)
+				put(norm+".bias", zero, hidden)
+			}
+			text, err := json.Marshal(header)
+			if err != nil {
+				t.Fatal(err)
+			}
+			file := binary.LittleEndian.AppendUint64(nil, uint64(len(text)))
+			for name, b := range map[string][]byte{
+				"model.safetensors": slices.Concat(file, text, data),
+				"config.json": fmt.Appendf(nil, `{"model_type":"%s","hidden_size":%d,"num_hidden_layers":1,`+
+					`"num_attention_heads":2,"intermediate_size":%[2]d,"max_position_embeddings":%d,"pad_token_id":1}`,
+					architecture, hidden, window+2),
+				"tokenizer.json": []byte(`{"pre_tokenizer":{"type":"WhitespaceSplit"},` +
+					`"post_processor":{"type":"RobertaProcessing","sep":["</s>",1],"cls":["<s>",0]},"model":{"type":"WordLevel","unk_token":"<unk>",` +
+					`"vocab":{"<s>":0,"</s>":1,"<unk>":2,"a":3,"b":4}}}`),
+			} {
+				if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			out := filepath.Join(t.TempDir(), "terms.safetensors")
+			if _, err := pack.Pack(t.Context(), dir, out, pack.Options{}); err != nil {
+				t.Fatal(err)
+			}
+			m := open(t, source(t, out), host.Options{})
+			terms := func(text string) port.Sparse {
+				t.Helper()
+				got, err := m.Encode(t.Context(), port.Query, []string{text})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return got
+			}
+			long, both, first := terms(strings.Repeat("a ", window-10)+"b"), terms("a b"), terms("a")
+			if !slices.Equal(long.Terms, both.Terms) || !slices.Equal(long.Weights, both.Weights) {
+				t.Errorf("%d terms of the long text, %d of its words", len(long.Terms), len(both.Terms))
+			}
+			if slices.Equal(both.Weights, first.Weights) {
+				t.Error("its last word makes no difference")
+			}
+		})
 	}
 }
