@@ -137,3 +137,89 @@ func TestWorkersGoRoundTheOrganizations(t *testing.T) {
 	// What runs before each end: aa, ba, ab, ba, ca.
 	y.ends("aabbc", "babca")
 }
+
+// put stores jobs that no replica has claimed.
+func (b *bed) put(jobs ...port.Job) {
+	b.Helper()
+	if err := b.store.Update(b.Context(), func(w port.Writer) error {
+		for _, j := range jobs {
+			j.Org, j.Kind, j.Partition, j.Status = b.org, "work", b.docs("x"), port.JobQueued
+			if err := w.CreateJob(b.Context(), j, port.JobRequest{}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// What is due is taken over before what is older and is not.
+func TestWhatIsDueComesFirst(t *testing.T) {
+	b, now := newBed(t), time.Now()
+	b.put(port.Job{ID: "later", CreatedAt: now.Add(-time.Hour), NextAttempt: now.Add(time.Hour)},
+		port.Job{ID: "due", CreatedAt: now})
+	ran := make(chan string, 10)
+	s := b.join("a", job.Settings{Workers: 1, Poll: time.Hour}, job.Kind{Name: "work",
+		Run: func(_ context.Context, j *job.Job) error {
+			ran <- j.ID
+			return nil
+		}})
+	s.run()
+	if got := receive(t, "a job", ran); got != "due" {
+		t.Errorf("%s is attempted", got)
+	}
+}
+
+// A job that is not due when another is taken over beside it holds no worker, and frees none.
+func TestAJobThatIsNotDueHoldsNoWorker(t *testing.T) {
+	b, now := newBed(t), time.Now()
+	b.put(port.Job{ID: "due", CreatedAt: now}, port.Job{ID: "soon", CreatedAt: now, NextAttempt: now.Add(30 * time.Millisecond)})
+	begun := make(chan string, 10)
+	s := b.join("a", job.Settings{Workers: 2, Poll: time.Hour}, job.Kind{Name: "work",
+		Run: func(ctx context.Context, j *job.Job) error {
+			begun <- j.ID
+			return untilStopped(ctx, j)
+		}})
+	s.run()
+	for _, want := range []string{"due", "soon"} {
+		if got := receive(t, "a job", begun); got != want {
+			t.Fatalf("%s is attempted, want %s", got, want)
+		}
+	}
+	if j := s.start("work", job.Order{Partition: b.docs("x")}); j.Status != port.JobQueued {
+		t.Errorf("beside two workers a third job is %s", j.Status)
+	}
+}
+
+// A job whose end the store refuses is left alone until the next poll.
+func TestARefusedJobWaitsForAPoll(t *testing.T) {
+	for _, poll := range []time.Duration{time.Hour, 10 * time.Millisecond} {
+		b, log, ran := newBed(t), &events{}, make(chan string, 10)
+		s := b.join("a", job.Settings{Workers: 2, Poll: poll, Log: log.logger()}, job.Kind{Name: "work",
+			Run: func(_ context.Context, j *job.Job) error {
+				if ran <- j.ID; len(ran) == 1 {
+					b.store.OnJobUpdate.Set(func() error { return fault.New(fault.Internal, "no") })
+				}
+				return nil
+			}})
+		s.run()
+		first := s.start("work", job.Order{Partition: b.docs("x")})
+		log.has(t, "job state not stored work")
+		b.store.OnJobUpdate.Clear()
+		if poll < time.Minute {
+			b.ends(first, port.JobSucceeded)
+			continue
+		}
+		for range 3 { // each of which has the runner look for others
+			b.ends(s.start("work", job.Order{Partition: b.docs("x")}), port.JobSucceeded)
+		}
+		runs := map[string]int{}
+		for range len(ran) {
+			runs[<-ran]++
+		}
+		if runs[first.ID] != 1 {
+			t.Errorf("it ran %d times", runs[first.ID])
+		}
+	}
+}

@@ -368,7 +368,8 @@ func TestManyTerms(t *testing.T) {
 					`"num_attention_heads":2,"intermediate_size":%[2]d,"max_position_embeddings":%d,"pad_token_id":1}`,
 					architecture, hidden, window+2),
 				"tokenizer.json": []byte(`{"pre_tokenizer":{"type":"WhitespaceSplit"},` +
-					`"post_processor":{"type":"RobertaProcessing","sep":["</s>",1],"cls":["<s>",0]},"model":{"type":"WordLevel","unk_token":"<unk>",` +
+					`"post_processor":{"type":"RobertaProcessing","sep":["</s>",1],"cls":["<s>",0]},` +
+					`"model":{"type":"WordLevel","unk_token":"<unk>",` +
 					`"vocab":{"<s>":0,"</s>":1,"<unk>":2,"a":3,"b":4}}}`),
 			} {
 				if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {

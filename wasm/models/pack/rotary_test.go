@@ -251,9 +251,11 @@ func TestRotaryHeadsRefused(t *testing.T) {
 			write(t, dir, "config.json", []byte(strings.TrimSuffix(gteConfig, "}")+`,"type_vocab_size":2}`))
 			write(t, dir, "tokenizer.json", words8(t, `{"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"<s>",`+
 				`"type_id":0}},{"Sequence":{"id":"A","type_id":0}},{"SpecialToken":{"id":"</s>","type_id":0}}],`+
-				`"pair":[{"SpecialToken":{"id":"<s>","type_id":0}},{"Sequence":{"id":"A","type_id":0}},{"SpecialToken":{"id":"</s>","type_id":0}},`+
+				`"pair":[{"SpecialToken":{"id":"<s>","type_id":0}},{"Sequence":{"id":"A","type_id":0}},`+
+				`{"SpecialToken":{"id":"</s>","type_id":0}},`+
 				`{"Sequence":{"id":"B","type_id":1}},{"SpecialToken":{"id":"</s>","type_id":1}}],`+
-				`"special_tokens":{"<s>":{"id":"<s>","ids":[0],"tokens":["<s>"]},"</s>":{"id":"</s>","ids":[2],"tokens":["</s>"]}}}`))
+				`"special_tokens":{"<s>":{"id":"<s>","ids":[0],"tokens":["<s>"]},`+
+				`"</s>":{"id":"</s>","ids":[2],"tokens":["</s>"]}}}`))
 			return dir
 		}(),
 		"classifier_activation relu is not supported; gelu": modern(t, `,"classifier_activation":"relu"`, modernClassifier),
