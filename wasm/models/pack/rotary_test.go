@@ -2,6 +2,7 @@ package pack
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"path/filepath"
 	"slices"
@@ -289,5 +290,20 @@ func TestRotaryHeadsRefused(t *testing.T) {
 		if change(&c); c.Validate() == nil || !strings.Contains(c.Validate().Error(), want) {
 			t.Errorf("got %v, want %q", c.Validate(), want)
 		}
+	}
+	for _, missing := range []string{"pooler.bias", "head.bias"} {
+		broken := &File{Config: good.Config, Tensors: maps.Clone(good.Tensors)}
+		delete(broken.Tensors, missing)
+		if err := broken.check(); err == nil || !strings.Contains(err.Error(), missing+" is missing") {
+			t.Errorf("without %s: %v", missing, err)
+		}
+	}
+	plain, err := Parse(packOf(t, family(t, roberta, robertaPost, nil), Options{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain.Config.HeadActivation = "gelu"
+	if err := plain.Config.Validate(); err == nil || !strings.Contains(err.Error(), "head_activation is of architecture rotary") {
+		t.Errorf("without rotary positions: %v", err)
 	}
 }
