@@ -306,7 +306,7 @@ func TestRotaryWindow(t *testing.T) {
 // those of its distinct words.
 func TestManyTerms(t *testing.T) {
 	sandboxed(t)
-	const vocab, hidden, window = 1 << 18, 16, 1100
+	const vocab, hidden, window = 1 << 18, 48, 1100
 	const modern, roberta = "modernbert", "roberta"
 	matrices := map[string]map[string][2]int{ // of random values; those of zeros are below
 		modern: {"embeddings.tok_embeddings": {vocab, hidden}, "layers.0.attn.Wqkv": {3 * hidden, hidden},
