@@ -147,7 +147,7 @@ func (c *command) openApp(ctx context.Context, name string, cfg *configs.Config)
 			return nil, err
 		}
 	}
-	// Most of what a start allocates is soon garbage. Collecting it a fourth as often takes a sixth of a
+	// Most of what a start allocates is soon garbage. Collecting it a fourth as often takes a twelfth of a
 	// short command's processor time away.
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	return app.Open(ctx, app.Settings{
