@@ -90,6 +90,7 @@ type Runner struct {
 	ready bool // lanes run: what an earlier process left them is in their queues
 	lanes map[string]*lane
 	busy  int             // workers
+	freed int             // how often one was given up
 	held  map[string]*Job // claimed here, by claim
 	// starting are the claims in transactions of Start, and whether the job was
 	// cancelled since.
@@ -557,7 +558,7 @@ func (r *Runner) seeCancelled() {
 func (r *Runner) adopt() time.Duration {
 	const never = 24 * time.Hour
 	for r.ctx.Err() == nil {
-		kinds, held := r.roomy()
+		kinds, held, freed := r.roomy()
 		if len(kinds) == 0 {
 			return never // whatever ends here rouses Run
 		}
@@ -571,7 +572,7 @@ func (r *Runner) adopt() time.Duration {
 		})
 		taken := false
 		for err == nil && r.ctx.Err() == nil {
-			at, wait := r.turn(rows, now)
+			at, wait := r.turn(rows, now, freed)
 			if wait > 0 && !taken {
 				return wait
 			}
@@ -597,8 +598,10 @@ func (r *Runner) adopt() time.Duration {
 // turn takes a place for the job whose turn it is: of those that there is room for and that are
 // due first, the oldest of the organization that has the fewest workers. at is where it stands
 // in rows, -1: nowhere; no place is taken where there is a wait until it is due. Choosing and
-// taking are one step: a job that ended between them would make it another's turn.
-func (r *Runner) turn(rows []port.Job, now time.Time) (at int, wait time.Duration) {
+// taking are one step: a job that ended between them would make it another's turn. So would one
+// that has ended since rows were about to be read, when freed was as it is given: its worker is
+// for the rows that are read next.
+func (r *Runner) turn(rows []port.Job, now time.Time, freed int) (at int, wait time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	working := map[ident.Org]int{}
@@ -610,7 +613,8 @@ func (r *Runner) turn(rows []port.Job, now time.Time) (at int, wait time.Duratio
 	at = -1
 	for i, row := range rows {
 		claim := port.JobClaim(row.Org, row.ID)
-		if r.refused[claim] || r.here(claim) || !r.roomFor(r.kinds[row.Kind]) {
+		k := r.kinds[row.Kind]
+		if r.refused[claim] || r.here(claim) || !r.roomFor(k) || k.Lane == "" && r.freed != freed {
 			continue
 		}
 		if at < 0 || cmp.Or(row.NextAttempt.Compare(rows[at].NextAttempt), working[row.Org]-working[rows[at].Org],
@@ -625,6 +629,12 @@ func (r *Runner) turn(rows []port.Job, now time.Time) (at int, wait time.Duratio
 		r.adopting(r.kinds[rows[at].Kind], 1)
 	}
 	return at, wait
+}
+
+// free gives a worker up, and rouse has to follow. The caller holds mu.
+func (r *Runner) free() {
+	r.busy--
+	r.freed++
 }
 
 // roomFor reports whether a job of a kind can be taken over. The caller holds mu.
@@ -644,8 +654,9 @@ func (r *Runner) adopting(k *Kind, n int) {
 	}
 }
 
-// roomy lists the kinds of which a job can be taken over, and the claims held here.
-func (r *Runner) roomy() (kinds, held []string) {
+// roomy lists the kinds of which a job can be taken over, and the claims held here, and tells
+// how often a worker was given up until now.
+func (r *Runner) roomy() (kinds, held []string, freed int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	held = slices.AppendSeq(slices.Collect(maps.Keys(r.held)), maps.Keys(r.starting))
@@ -654,7 +665,7 @@ func (r *Runner) roomy() (kinds, held []string) {
 			kinds = append(kinds, name)
 		}
 	}
-	return kinds, held
+	return kinds, held, r.freed
 }
 
 // claim claims an unclaimed job for which a place is taken, and has it run where it is due, or
@@ -720,7 +731,7 @@ func (r *Runner) release(k *Kind, org ident.Org, room bool) {
 	if l := r.lanes[k.Lane]; l != nil {
 		l.started(org, -1)
 	} else if room {
-		r.busy--
+		r.free()
 	}
 }
 
@@ -750,7 +761,7 @@ func (r *Runner) take(j *Job) bool {
 		r.all.Go(func() {
 			r.run(j)
 			r.mu.Lock()
-			r.busy--
+			r.free()
 			r.drop(j)
 			again := j.again
 			r.mu.Unlock()

@@ -138,6 +138,44 @@ func TestWorkersGoRoundTheOrganizations(t *testing.T) {
 	y.ends("aabbc", "babca")
 }
 
+// A worker that was given up while the unclaimed jobs were read is for an organization that is
+// among those that wait by then.
+func TestAWorkerIsNotForAnOlderList(t *testing.T) {
+	b, y := newBed(t), newYard(t)
+	b.tenants()
+	v := &viewed{DocumentStore: b.store.DocumentStore}
+	b.store.DocumentStore = v
+	listing, listed, goOn := make(chan bool), make(chan bool), make(chan bool)
+	s := b.join("x", job.Settings{Workers: 2, Poll: time.Hour}, job.Kind{Name: "erase", Run: y.run})
+	b.store.OnView.Set(func() error {
+		b.store.OnView.Clear()
+		v.after.Set(func() { listed <- true; <-goOn })
+		listing <- true // both workers have been seen to be free
+		<-goOn
+		return nil
+	})
+	s.run()
+	receive(t, "it asks for what is unclaimed", listing)
+	s.start("erase", of("a"))
+	s.start("erase", of("a"))
+	s.start("erase", of("a"))
+	goOn <- true
+	receive(t, "it is answered", listed)
+	s.start("erase", of("b"))
+	for range 2 {
+		receive(t, "one of the first", y.begun)
+	}
+	y.goOn["a"] <- struct{}{}
+	for len(s.Attempts()) == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	time.Sleep(20 * time.Millisecond) // until its worker is free
+	goOn <- true
+	if got := receive(t, "a job that begins", y.begun); got != "b" {
+		t.Errorf("one of %s begins, want b", got)
+	}
+}
+
 // put stores jobs that no replica has claimed.
 func (b *bed) put(jobs ...port.Job) {
 	b.Helper()
