@@ -233,6 +233,14 @@ static void keep_first(f32 *x, u32 texts) {
 	for (u32 i = 0, row = 0; i < texts; row += m.lens[i++]) __builtin_memmove(x + (size_t)i * m.hidden, x + (size_t)row * m.hidden, 4 * m.hidden);
 }
 
+#ifdef GENERAL
+void attend_pack(const attention_shape *a, u32 texts) {
+	u32 width = a->heads * a->dim, stride = width + 2 * a->groups * a->dim, first = m.keys != 0, rows = first ? m.lens[0] : 0;
+	if (first) attend_first(a, m.up, rows, m.keys, m.y);
+	if (texts > first) attend_all(a, m.up + (size_t)rows * stride, m.lens + first, texts - first, m.y + (size_t)rows * width);
+}
+#endif
+
 // run_pack takes the pack's texts through the layers; the states are left in m.x.
 static int run_pack(u32 texts) {
 	u32 h = m.hidden, rows = 0;
@@ -250,7 +258,11 @@ static int run_pack(u32 texts) {
 		if (mneme_poll()) return RUN_STOPPED;
 		int state;
 		if ((state = linear_run(&l->qkv, m.x, rows, m.up, ACT_NONE)) != RUN_OK) return state;
+#ifdef GENERAL
+		attend_pack(&(attention_shape){m.heads, m.heads, h / m.heads, 0, 0}, texts);
+#else
 		attention(m.up, m.lens, texts, m.heads, h / m.heads, m.y);
+#endif
 		if (m.first_only && i + 1 == m.layers) { // nobody looks at the other rows any more
 			keep_first(m.x, texts);
 			keep_first(m.y, texts);

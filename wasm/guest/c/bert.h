@@ -29,6 +29,7 @@ typedef struct {
 #ifdef GENERAL
 	u32 dimensions;                // of the vectors: the first so many
 	int rotary;                    // rotary.c runs the layers, and pools as it is told whatever the task
+	u32 keys;                      // of the next pack's first text: how many of its rows are attended to; 0: all
 #endif
 	tokenizer words;
 	f32 *word_scale, *position, *type, *norm_w, *norm_b;
@@ -111,6 +112,8 @@ u32 read_rotary(mneme_text text, int query, u32 *ids, u32 *cut);
 int run_rotary(u32 texts);
 // open_norm reads NAME.weight and NAME.bias, either of which may be absent.
 int open_norm(norm *l, const char *name, u32 n);
+// attend_pack computes the attention of a pack's texts, whose queries, keys and values are in m.up, into m.y.
+void attend_pack(const attention_shape *a, u32 texts);
 u64 open_vectors(const char *json, u32 n);
 int use_vectors(run *r, u32 i, u32 count);
 char *put_text(char *o, const char *s);

@@ -3,10 +3,11 @@
 // 2019, arXiv:1901.04085) or, head "joint", by late interaction inside the joint
 // encoding as well. Head "late" encodes them apart and compares projected states
 // (MaxSim: Khattab and Zaharia 2020, arXiv:2004.12832), each piece of the query
-// weighted by a learned softmax, and a projection of the mean states.
+// weighted by a learned softmax, and a projection of the mean states. Head "colbert" is
+// that paper's own: each of the query's states counts alike.
 #include "bert.h"
 
-typedef enum { HEAD_POOLER, HEAD_PLAIN, HEAD_JOINT, HEAD_LATE } head;
+typedef enum { HEAD_POOLER, HEAD_PLAIN, HEAD_JOINT, HEAD_LATE, HEAD_COLBERT } head;
 
 // Features of a late pair: weighted MaxSim, cosine of the topics, ln(1 + pieces of the text).
 enum { MAXSIM, TOPIC, LENGTH, FEATURES };
@@ -18,6 +19,9 @@ static struct {
 #ifdef GENERAL
 	int gelu;                        // behind the pooler stands GELU in place of tanh
 	norm norm;                       // and a norm of that; no weights: none
+	u32 mark[2], mask, window;       // colbert: tokens behind the first of a passage, a query, 0: none; of expansion; most of a query
+	int expand, expanded;            // colbert: queries are filled up to the window; their other tokens see what fills them
+	u32 *skip, skips;                // colbert: tokens of passages that are not compared
 #endif
 	f32 *weight, *offset, *maxsim;   // of the pair's first state; of the sum; of the late interaction
 	f32 *term, *gate;                // late: log weight of each word piece, by its id and by its state
@@ -35,6 +39,30 @@ static int open_projection(linear *l, const char *name, const char *bias) {
 	return bytes && bytes % 16 == 0 && bytes <= 4 * m.hidden && linear_open(l, name, (u32)bytes / 4, m.hidden);
 }
 
+#ifdef GENERAL
+static u64 open_colbert(const char *json, u32 n) {
+	u32 width;
+	m.first_only = 0;
+	if (!config_number(json, n, "dense", 4, m.hidden, &width) || width % 4 || !config_number(json, n, "mask_id", 0, m.vocab - 1, &q.mask) ||
+		!config_number(json, n, "query_window", 4, m.max_tokens < MAX_KEYS ? m.max_tokens : MAX_KEYS, &q.window) ||
+		!config_option(json, n, "passage_mark", 0, m.vocab - 1, &q.mark[0]) || !config_option(json, n, "query_mark", 0, m.vocab - 1, &q.mark[1]))
+		return mneme_fail(MNEME_INVALID, "open: a number of head colbert is missing or out of range");
+	mneme_json_bool(json, n, "expand", &q.expand);
+	mneme_json_bool(json, n, "attend_expansion", &q.expanded);
+	u64 bytes = mneme_asset_size("skip", 4);
+	if (bytes != ~0ull) {
+		if (bytes % 4 || bytes > 1 << 16) return mneme_fail(MNEME_INVALID, "open: the tokens that are not compared are too many");
+		q.skips = (u32)bytes / 4;
+		if (!(q.skip = load_tensor("skip", (u32)bytes))) return mneme_fail(MNEME_NO_MEMORY, "open: not enough memory for the tokens that are not compared");
+	}
+	if (!linear_open(&q.project, "dense", width, m.hidden)) return mneme_fail(MNEME_INVALID, "open: the projection is missing, of another size, or does not fit the memory");
+	q.best = reserve(q.window, 4);
+	q.states = reserve((u64)q.window * width, 4);
+	if (!q.best || !q.states) return mneme_fail(MNEME_NO_MEMORY, "open: not enough memory for the query");
+	return 0;
+}
+#endif
+
 u64 open_rerank(const char *json, u32 n) {
 	char name[16];
 	const char *raw;
@@ -44,7 +72,13 @@ u64 open_rerank(const char *json, u32 n) {
 	else if (same(name, len, "plain")) q.head = HEAD_PLAIN;
 	else if (same(name, len, "joint")) q.head = HEAD_JOINT;
 	else if (same(name, len, "late")) q.head = HEAD_LATE;
+#ifdef GENERAL
+	else if (same(name, len, "colbert")) q.head = HEAD_COLBERT;
+#endif
 	else return mneme_fail(MNEME_UNSUPPORTED, "open: head must be pooler, plain, joint or late");
+#ifdef GENERAL
+	if (q.head != HEAD_COLBERT)
+#endif
 #ifdef HOSTED
 	if (q.head != HEAD_POOLER && q.head != HEAD_PLAIN) return mneme_fail(MNEME_UNSUPPORTED, "open: head must be pooler or plain where the host tokenizes");
 #endif
@@ -61,6 +95,9 @@ u64 open_rerank(const char *json, u32 n) {
 			return mneme_fail(MNEME_INVALID, "open: calibration needs a scale and a bias");
 		q.scale = (f32)scale, q.bias = (f32)bias;
 	}
+#ifdef GENERAL
+	if (q.head == HEAD_COLBERT) return open_colbert(json, n);
+#endif
 	u32 window = m.max_tokens;
 	int loaded, late = q.head == HEAD_LATE;
 	if (late)
@@ -231,6 +268,63 @@ static int use_late(run *r, u32 i, u32 count) {
 	return RUN_OK;
 }
 
+#ifdef GENERAL
+// read_marked gives the query as row 0, filled up where the model wants that, then the texts.
+static u32 read_marked(run *r, u32 i, u32 *ids, u32 *first, u32 *cut) {
+	int query = i == 0;
+	u32 whole = m.max_tokens, mark = q.mark[query], n;
+	m.max_tokens = (query ? q.window : whole) - (mark != 0);
+	n = read_text(r->texts[i], query, ids, cut);
+	m.max_tokens = whole;
+	if (UNREAD(n)) return n;
+	if (mark) {
+		__builtin_memmove(ids + 2, ids + 1, 4 * (n - 1));
+		ids[1] = mark;
+		n++;
+	}
+	if (query) {
+		u32 seen = n;
+		while (q.expand && n < q.window) ids[n++] = q.mask;
+		q.pieces = n;
+		m.keys = n > seen && !q.expanded ? seen : 0;
+	}
+	*first = n;
+	return n;
+}
+
+static int skipped(u32 id) {
+	for (u32 i = 0; i < q.skips; i++)
+		if (q.skip[i] == id) return 1;
+	return 0;
+}
+
+static int use_marked(run *r, u32 i, u32 count) {
+	u32 k = q.project.n, rows = 0;
+	for (u32 j = 0; j < count; j++) rows += m.lens[j];
+	int state = linear_run(&q.project, m.x, rows, m.up, ACT_NONE);
+	if (state != RUN_OK) return state;
+	normalize_rows(m.up, rows, k);
+	for (u32 j = 0, row = 0; j < count; row += m.lens[j++]) {
+		f32 *states = m.up + (size_t)row * k, sum = 0;
+		if (i + j == 0) {
+			__builtin_memcpy(q.states, states, 4 * q.pieces * k);
+			m.keys = 0;
+			continue;
+		}
+		if (mneme_poll()) return RUN_STOPPED;
+		u32 kept = 0;
+		for (u32 p = 0; p < m.lens[j]; p++)
+			if (!skipped(m.ids[row + p])) __builtin_memmove(states + (size_t)kept++ * k, states + (size_t)p * k, 4 * k);
+		if (kept) {
+			max_dot(q.states, q.pieces, states, kept, k, q.best);
+			for (u32 p = 0; p < q.pieces; p++) sum += q.best[p];
+		}
+		put_score(r, i + j, sum / (f32)q.pieces);
+	}
+	return RUN_OK;
+}
+#endif
+
 u64 rerank(const mneme_text *texts, u32 rows, int query) {
 	(void)query;
 	if (rows == 0) return mneme_fail(MNEME_INVALID, "there is no query");
@@ -241,6 +335,13 @@ u64 rerank(const mneme_text *texts, u32 rows, int query) {
 	f32 *scores = (f32 *)(tables + 2 * rows);
 	run r = {.texts = texts, .rows = rows, .counts = counts, .cut = cut, .read = read_apart, .use = use_late, .out = scores};
 	int state = RUN_OK;
+#ifdef GENERAL
+	if (q.head == HEAD_COLBERT) {
+		r.read = read_marked, r.use = use_marked;
+		state = run_texts(&r);
+		m.keys = 0;
+	} else
+#endif
 	if (q.head == HEAD_LATE) {
 		state = run_texts(&r);
 	} else if (!read_query(texts[0])) {

@@ -227,7 +227,7 @@ int run_rotary(u32 texts) {
 		if (l->attention_before.w) norm_rows(&l->attention_before, m.x, rows, h, m.y);
 		if ((state = linear_run(&l->qkv, l->attention_before.w ? m.y : m.x, rows, m.up, ACT_NONE)) != RUN_OK) return state;
 		place(l, m.up, texts);
-		attend_all(&shape, m.up, m.lens, texts, m.y);
+		attend_pack(&shape, texts);
 		if (m.first_only && i + 1 == m.layers) { // nobody looks at the other rows any more
 			keep_pooled(m.x, h, texts);
 			keep_pooled(m.y, m.heads * r.head_dim, texts);

@@ -719,6 +719,28 @@ void attend_all(const attention_shape *a, const f32 *qkv, const u32 *lens, u32 n
 		}
 }
 
+// One short text a call: plain loops do.
+void attend_first(const attention_shape *a, const f32 *qkv, u32 rows, u32 keys, f32 *out) {
+	u32 dim = a->dim, width = a->heads * dim, stride = (a->heads + 2 * a->groups) * dim, share = a->heads / a->groups;
+	f32 weight[MAX_KEYS], scale = 1 / __builtin_sqrtf((f32)dim);
+	for (u32 h = 0; h < a->heads; h++) {
+		const f32 *key = qkv + width + h / share * dim, *value = key + a->groups * dim;
+		mneme_poll(); // the linear layer that follows stops, if need be
+		for (u32 i = 0; i < rows; i++) {
+			const f32 *query = qkv + (size_t)i * stride + h * dim;
+			f32 *o = out + (size_t)i * width + h * dim, top = -__builtin_inff(), sum = 0;
+			for (u32 j = 0; j < keys; j++) {
+				weight[j] = dot(query, key + (size_t)j * stride, dim) * scale;
+				if (weight[j] > top) top = weight[j];
+			}
+			for (u32 j = 0; j < keys; j++) sum += weight[j] = exponential(weight[j] - top);
+			for (u32 c = 0; c < dim; c++) o[c] = 0;
+			for (u32 j = 0; j < keys; j++)
+				for (u32 c = 0; c < dim; c++) o[c] += weight[j] / sum * value[(size_t)j * stride + c];
+		}
+	}
+}
+
 void norm_rows(const norm *l, const f32 *x, u32 rows, u32 stride, f32 *out) {
 	u32 n = l->n;
 	for (u32 row = 0; row < rows; row++, x += stride, out += stride) {

@@ -54,6 +54,9 @@ f32 log1p_(f32 x); // ln(1+x) for x >= 0
 typedef struct { u32 heads, groups, dim, reach; int causal; } attention_shape;
 // attend_all computes out[rows][heads*dim] from qkv[rows][(heads+2*groups)*dim], queries, keys and values side by side.
 void attend_all(const attention_shape *a, const f32 *qkv, const u32 *lens, u32 nseq, f32 *out);
+// attend_first does that for one text whose rows see the first keys rows alone, at most MAX_KEYS, whatever their reach.
+enum { MAX_KEYS = 512 };
+void attend_first(const attention_shape *a, const f32 *qkv, u32 rows, u32 keys, f32 *out);
 // A layer norm (Ba et al. 2016, arXiv:1607.06450), or of the root mean square (Zhang and Sennrich 2019,
 // arXiv:1910.07467), over n values, a multiple of 4; b may be NULL.
 typedef struct { u32 n; int root; f32 epsilon, *w, *b; } norm;

@@ -127,7 +127,7 @@ func only(parts []tokenizer.Part, i int) (id int, ok bool) {
 
 // pair finds how many separators stand between the texts that a reranker reads.
 func (w words) pair(c *Config) error {
-	if c.Does() != Rerank {
+	if c.Does() != Rerank || c.Head == ColBERT {
 		return nil
 	}
 	pair := w.hosted.Pair()
@@ -370,8 +370,11 @@ func settle(dir string, o Options, modules modules, weights map[string]tensor, w
 	if err := modules.settings(dir, &c); err != nil {
 		return Config{}, err
 	}
-	task := cmp.Or(o.Task, taskOf(weights, modules.pooled))
-	if task != Embedding && c.Format == 3 && c.Architecture != rotaryEngine {
+	task := modules.task(o, weights)
+	if task != Rerank && modules.colbert != nil {
+		return Config{}, fmt.Errorf("%s compares states by MaxSim and is packed for task rerank, not for %s", c.Name, task)
+	}
+	if task != Embedding && c.Format == 3 && c.Architecture != rotaryEngine && modules.colbert == nil {
 		return Config{}, fmt.Errorf("%s is not packed for task %s; embedding is supported of layers behind the pooling and "+
 			"fewer dimensions", c.Name, task)
 	}
@@ -381,7 +384,9 @@ func settle(dir string, o Options, modules modules, weights map[string]tensor, w
 		c.Task, c.Terms, c.QueryTerms = Sparse, cmp.Or(o.Terms, min(defaultTerms, c.Vocab)), o.QueryTerms
 	case Rerank:
 		c.Task, c.Calibration = Rerank, cmp.Or(o.Calibration, calibration)
-		if c.Head, err = headOf(weights); err != nil {
+		if modules.colbert != nil {
+			c.Head = ColBERT
+		} else if c.Head, err = headOf(weights); err != nil {
 			return Config{}, err
 		}
 	default:
@@ -402,6 +407,11 @@ func settle(dir string, o Options, modules modules, weights map[string]tensor, w
 	}
 	if o.MaxTokens > 0 {
 		c.MaxTokens = o.MaxTokens
+	}
+	if modules.colbert != nil {
+		if err := modules.colbert.settle(&c, words); err != nil {
+			return Config{}, err
+		}
 	}
 	if o.QueryPrefix != nil {
 		c.QueryPrefix = *o.QueryPrefix

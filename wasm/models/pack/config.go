@@ -50,10 +50,17 @@ type Config struct {
 	Separators   int    `json:"separators,omitempty"`    // between the texts of a pair; absent: 1
 	DistanceBias bool   `json:"distance_bias,omitempty"` // attention adds tensor attention.bias to its scores
 
-	// Of format 3, for embedding.
+	// Of format 3, for embedding; dense also of head colbert, behind each state.
 	Dimensions      int    `json:"dimensions,omitempty"`       // of a vector: its first so many; absent: all
 	Dense           int    `json:"dense,omitempty"`            // outputs of the linear layer behind the pooling; absent: none
 	DenseActivation string `json:"dense_activation,omitempty"` // of that layer: "tanh"; absent: none
+
+	// Of head colbert.
+	QueryWindow     int  `json:"query_window,omitempty"`     // most tokens of a query, special tokens included
+	QueryMark       int  `json:"query_mark,omitempty"`       // id of the token behind the first of a query; absent: none
+	PassageMark     int  `json:"passage_mark,omitempty"`     // the same of a passage
+	Expand          bool `json:"expand,omitempty"`           // a query is filled up to its window with mask_id
+	AttendExpansion bool `json:"attend_expansion,omitempty"` // what it is filled with is attended to
 
 	// Of architecture rotary, which has no position embeddings; cls_id and sep_id are -1 where nothing stands
 	// before or behind a text.
@@ -87,7 +94,7 @@ const (
 )
 
 // Head is how a reranker makes a raw score from a query and a text. The first
-// three read "[CLS] query [SEP] text [SEP]" with type ids 0 and 1.
+// three read "[CLS] query [SEP] text [SEP]" with type ids 0 and 1, the others each text alone.
 type Head string
 
 // The heads.
@@ -95,7 +102,10 @@ const (
 	Pooler Head = "pooler" // head.weight . tanh(pooler(h_CLS)) + head.bias, as Devlin et al. 2018 classify; rotary: see File
 	Plain  Head = "plain"  // head.weight . h_CLS + head.bias
 	Joint  Head = "joint"  // head.scale * mean over query pieces of the best cosine to a text's piece, plus Plain
-	Late   Head = "late"   // the two texts encoded apart: weighted late interaction, topic and length, mixed by late.weights
+	Late   Head = "late"   // weighted late interaction, topic and length, mixed by late.weights
+	// Mean over the query's states of the best cosine to a state of the text, both behind dense: MaxSim of Khattab and
+	// Zaharia 2020 (arXiv:2004.12832) divided by how many states a query has.
+	ColBERT Head = "colbert"
 )
 
 // Calibration turns a raw score into a probability: 1 / (1 + exp(-(Scale*raw + Bias))).
@@ -125,8 +135,8 @@ func (c Config) Validate() error {
 		bad("tokenizer %q is not supported; %s is", c.Tokenizer, hostedTokenizer)
 	case c.Separators < 0 || c.Separators > 2:
 		bad("separators is %d, want 1 or 2", c.Separators)
-	case c.Hosted() && c.Does() == Rerank && c.Head != Pooler && c.Head != Plain:
-		bad("head %q is not supported where the host tokenizes; pooler and plain are", c.Head)
+	case c.Hosted() && c.Does() == Rerank && c.Head != Pooler && c.Head != Plain && c.Head != ColBERT:
+		bad("head %q is not supported where the host tokenizes; pooler, plain and colbert are", c.Head)
 	}
 	if c.Architecture != plainBERT && (c.Format != 3 || c.Architecture != rotaryEngine) {
 		bad("architecture %q is not supported; bert is, and rotary in format 3", c.Architecture)
@@ -209,6 +219,7 @@ func (c Config) validateVectors(bad func(format string, args ...any)) {
 		return
 	}
 	switch {
+	case c.Head == ColBERT && c.Does() == Rerank: // see validateColBERT
 	case c.Format != 3 || c.Does() != Embedding:
 		bad("dimensions, dense and dense_activation are of format 3 and of task embedding")
 	case c.Dense != 0 && (c.Dense < MinDimensions || c.Dense > maxWidth):
@@ -276,13 +287,15 @@ func (c Config) validateTask(bad func(format string, args ...any)) {
 		if c.Head != "" || c.LateLayer != 0 || c.Calibration != nil {
 			bad("head, late_layer and calibration are of task rerank, not of %s", c.Does())
 		}
+		c.validateColBERT(bad)
 		return
 	}
 	switch c.Head {
-	case Pooler, Plain, Joint, Late:
+	case Pooler, Plain, Joint, Late, ColBERT:
 	default:
-		bad("head %q is not supported; pooler, plain, joint and late are", c.Head)
+		bad("head %q is not supported; pooler, plain, joint, late and colbert are", c.Head)
 	}
+	c.validateColBERT(bad)
 	if c.Head == Late && (c.LateLayer < 1 || c.LateLayer > c.Layers) {
 		bad("late_layer is %d, want 1 to the model's %d layers", c.LateLayer, c.Layers)
 	} else if c.Head != Late && c.LateLayer != 0 {
@@ -290,6 +303,42 @@ func (c Config) validateTask(bad func(format string, args ...any)) {
 	}
 	if k := c.Calibration; k != nil && !(k.Scale > 0 && k.Scale <= 1e6 && k.Bias >= -1e6 && k.Bias <= 1e6) {
 		bad("calibration %g x + %g: the scale must be above 0 and both at most a million", k.Scale, k.Bias)
+	}
+}
+
+// maxQueryWindow bounds the queries of head colbert.
+const maxQueryWindow = 512
+
+func (c Config) validateColBERT(bad func(format string, args ...any)) {
+	if c.Head != ColBERT {
+		if c.QueryWindow != 0 || c.QueryMark != 0 || c.PassageMark != 0 || c.Expand || c.AttendExpansion {
+			bad("query_window, query_mark, passage_mark, expand and attend_expansion are of head colbert")
+		}
+		return
+	}
+	if c.Format != 3 {
+		bad("head colbert is of format 3")
+	}
+	if c.Dimensions != 0 || c.DenseActivation != "" {
+		bad("dimensions and dense_activation are not of head colbert")
+	}
+	if c.Dense < 4 || c.Dense > c.Hidden || c.Dense%4 != 0 {
+		bad("dense is %d, of head colbert want a multiple of 4 up to hidden, %d", c.Dense, c.Hidden)
+	}
+	if most := min(c.MaxTokens, maxQueryWindow); c.QueryWindow < 4 || c.QueryWindow > most {
+		bad("query_window is %d, want 4 to %d", c.QueryWindow, most)
+	}
+	for what, id := range map[string]int{"query_mark": c.QueryMark, "passage_mark": c.PassageMark} {
+		if id < 0 || id >= c.Vocab {
+			bad("%s is %d, want 1 to %d, or 0 for none", what, id, c.Vocab-1)
+		}
+	}
+	apart := c.Expand && !c.AttendExpansion
+	if apart && strings.Contains(c.Spans, "l") && c.QueryWindow > c.Reach+1 {
+		bad("query_window is %d, which local layers of reach %d do not see all of", c.QueryWindow, c.Reach)
+	}
+	if c.Causal || c.DistanceBias {
+		bad("head colbert is not supported of causal models and with a bias of attention")
 	}
 }
 
@@ -326,7 +375,8 @@ const MetadataKey = "mneme"
 // for head joint head.scale (F32, [1]). Head late has instead the linear layers
 // late.project and late.topic, of a multiple of 4 outputs up to hidden, late.term
 // (F32, [vocab]) and late.gate (F32, [hidden]), which weight the query's pieces, and
-// late.weights (F32, [4]: of late interaction, topic, length, and a bias).
+// late.weights (F32, [4]: of late interaction, topic, length, and a bias). Head colbert has dense
+// alone and may have skip (I32), the ids of tokens of passages that are not compared.
 type File struct {
 	Config  Config
 	Tensors map[string]Tensor
@@ -414,6 +464,12 @@ func (f *File) checkHead(want func(name, dtype string, shape ...int), linear fun
 			want("mlm.decoder.bias", "F32", c.Vocab)
 		}
 	case Rerank:
+		if c.Head == ColBERT {
+			if t, ok := f.Tensors["skip"]; ok && (t.DType != "I32" || len(t.Shape) != 1 || t.Shape[0] > maxSkipped) {
+				errs = append(errs, fmt.Errorf("tensor skip is %s %v, want I32 of up to %d", t.DType, t.Shape, maxSkipped))
+			}
+			break
+		}
 		if c.Head == Late {
 			for _, name := range []string{"late.project", "late.topic"} {
 				n := 0 // outputs, as the file has it

@@ -17,7 +17,8 @@ type modules struct {
 	pooled        bool   // there is a Pooling
 	pooling       string // "mean", "cls" or "last"
 	withoutPrompt bool   // states of the prompt are left out of the pooling
-	dense         *dense // the layer behind the pooling; nil: none
+	dense         *dense // the layer behind the pooling, or with colbert behind each state; nil: none
+	colbert       *colbert
 }
 
 // dense is a linear layer behind the pooling: one or several without anything between them.
@@ -26,6 +27,15 @@ type dense struct {
 	weight     []float32 // [out][in]
 	bias       []float32
 	activation string // "" or "tanh"
+}
+
+// task is what a checkpoint is packed for.
+func (m modules) task(o Options, weights map[string]tensor) Task {
+	guess := Rerank
+	if m.colbert == nil {
+		guess = taskOf(weights, m.pooled)
+	}
+	return cmp.Or(o.Task, guess)
 }
 
 func (d *dense) tensors() []named {
@@ -61,9 +71,9 @@ func readModules(dir string) (modules, error) {
 		case kind == "Transformer":
 		case kind == "Normalize":
 			normalized = true
-		case kind == "Pooling" && !m.pooled && !normalized:
+		case kind == "Pooling" && !m.pooled && m.dense == nil && !normalized:
 			err = m.readPooling(dir, cmp.Or(one.Path, "1_Pooling"))
-		case kind == "Dense" && m.pooled && !normalized:
+		case kind == "Dense" && !normalized:
 			err = m.readDense(dir, one.Path)
 		case kind == "Pooling" || kind == "Dense":
 			err = fmt.Errorf("modules.json: a %s at this place is not supported; Transformer, Pooling, Dense, Normalize is the "+
@@ -76,7 +86,10 @@ func readModules(dir string) (modules, error) {
 			return modules{}, err
 		}
 	}
-	return m, nil
+	if m.dense != nil && !m.pooled {
+		err = m.readPyLate(dir)
+	}
+	return m, err
 }
 
 // readPooling reads the folder of a Pooling: one mode by name, as sentence-transformers 6
@@ -216,6 +229,10 @@ var (
 // prompts. Each file may be absent.
 func (m modules) settings(dir string, c *Config) error {
 	c.Pooling = cmp.Or(m.pooling, c.Pooling)
+	if m.colbert != nil { // whose windows are its own, and whose prompts are marks
+		c.MaxTokens = min(m.colbert.passages, c.Positions)
+		return nil
+	}
 	var window struct {
 		Max int `json:"max_seq_length"`
 	}

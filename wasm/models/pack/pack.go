@@ -73,6 +73,9 @@ func pack(ctx context.Context, dir, out string, o Options) (Config, error) {
 		weights = fromFamily(weights)
 		err = skipPositions(weights, skipped)
 	}
+	if err == nil {
+		err = modules.readStanford(dir, weights)
+	}
 	if err != nil {
 		return Config{}, err
 	}
@@ -95,6 +98,9 @@ func pack(ctx context.Context, dir, out string, o Options) (Config, error) {
 	tensors = append(tensors, words.tensor())
 	if modules.dense != nil {
 		tensors = append(tensors, modules.dense.tensors()...)
+	}
+	if modules.colbert != nil {
+		tensors = append(tensors, modules.colbert.tensors(c, words)...)
 	}
 	raw, err := json.Marshal(c)
 	if err != nil {
@@ -341,6 +347,7 @@ func (b *builder) head(c Config) {
 		if !tied(b.weights) {
 			b.matrix("mlm.decoder", b.take(decoder+".weight", c.Vocab, c.Hidden), c.Vocab, c.Hidden)
 		}
+	case c.Head == ColBERT: // see modules
 	case c.Head == Joint:
 		b.floats("head.weight", b.take("head.weight", c.Hidden), c.Hidden)
 		b.floats("head.bias", b.take("head.bias", 1), 1)

@@ -145,11 +145,12 @@ func packRotary(ctx context.Context, dir string, o Options, modelType string, mo
 		return Config{}, nil, err
 	}
 	m.Vocab = words.size()
-	task := cmp.Or(o.Task, taskOf(weights, modules.pooled))
+	task := modules.task(o, weights)
 	switch {
 	case task != Embedding && !slices.Contains(m.tasks, task):
 		return Config{}, nil, fmt.Errorf("task %s is not supported of %s; embedding is, and of modernbert, gte and new also "+
 			"sparse and rerank", task, modelType)
+	case modules.colbert != nil: // it reads no pairs and pools nothing
 	case task == Rerank && m.pairTypes && words.tellsApart():
 		return Config{}, nil, errors.New("config.json: texts of two types (type_vocab_size) are not supported of a reranker " +
 			"with rotary positions")
