@@ -42,7 +42,8 @@ that were trained to be cut so (Matryoshka).
 
 The task is read off the checkpoint's weights: a masked-language-model head makes a
 learned-sparse encoder (SPLADE), a classifier of one label a reranker, with the
-pooler where there is one, and anything else an embedding model.`,
+pooler where there is one, a projection of each state (ColBERT, PyLate) a reranker
+by late interaction, and anything else an embedding model.`,
 		Example: `  mneme models pack ./acme --catalogue catalogue.yaml --at https://models.acme.example --sign acme.key
   mneme models pack ./bge-small-en-v1.5 --install bge-small-en-v1.5 --licence MIT
   mneme models pack ./bge-small-en-v1.5 --out bge-small-en-v1.5.safetensors --licence MIT --pooling cls

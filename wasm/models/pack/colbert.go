@@ -49,7 +49,8 @@ func (m *modules) readPyLate(dir string) error {
 	case f.Prompts[f.Default] != "":
 		return fmt.Errorf("%s: default_prompt_name is not supported of models that compare by MaxSim", file)
 	case m.dense.activation != "":
-		return fmt.Errorf("the Dense behind the states has activation %s, which is not supported; Identity is", m.dense.activation)
+		return fmt.Errorf("the Dense behind the states has activation %s, which is not supported; Identity is",
+			m.dense.activation)
 	}
 	c := colbert{queries: cmp.Or(f.QueryLength, 32), passages: cmp.Or(f.DocumentLength, 180), queryMark: "[Q] ",
 		passageMark: "[D] ", expand: f.Expand == nil || *f.Expand, skipped: punctuation()}
@@ -146,7 +147,7 @@ func (b *colbert) tensors(c Config, w words) []named {
 			unknown = true
 			id = uint32(c.UnkID)
 		}
-		ids = binary.LittleEndian.AppendUint32(ids, uint32(id))
+		ids = binary.LittleEndian.AppendUint32(ids, id)
 		n++
 	}
 	if n == 0 {

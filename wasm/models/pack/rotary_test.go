@@ -77,8 +77,12 @@ func TestModulesRefused(t *testing.T) {
 	more := func(member string) string { return strings.Replace(plain, `"bias"`, member+`,"bias"`, 1) }
 	outside := strings.Replace(list("Transformer", "Pooling", "Dense"), `"path":"Dense"`, `"path":"../Dense"`, 1)
 	relu := strings.Replace(plain, "Identity", "ReLU", 1)
+	_, projection := asSafetensors(same)(map[string]tensor{"linear.weight": filled(1, 8, 16)})
 	for want, files := range map[string]map[string]string{
-		"a Dense at this place is not supported":              {"modules.json": list("Transformer", "Dense")},
+		"a Dense without a Pooling before it is of models": {"modules.json": list("Transformer", "Dense"),
+			"Dense/config.json": plain, "Dense/model.safetensors": string(projection)},
+		"a Dense at this place is not supported": {
+			"modules.json": list("Transformer", "Pooling", "Normalize", "Dense")},
 		"a Pooling at this place":                             {"modules.json": list("Transformer", "Pooling", "Pooling")},
 		`the path "../Dense" leaves the folder`:               {"modules.json": outside},
 		"activation_function torch.nn.ReLU is not supported":  {"Dense/config.json": relu},
