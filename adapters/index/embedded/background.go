@@ -183,10 +183,10 @@ func (x *Index) writeHead(p *partition, id uint64, inputs []mergeInput) (*segmen
 	if err := x.makeDir(p); err != nil || len(inputs) == 0 {
 		return nil, nil, err
 	}
-	if err := x.acquireSlot(p.ctx); err != nil {
+	if err := acquire(p.ctx, x.flushSlots); err != nil {
 		return nil, nil, err
 	}
-	defer x.releaseSlot()
+	defer func() { <-x.flushSlots }()
 	return x.guardedWrite(p, id, inputs)
 }
 
@@ -320,12 +320,12 @@ func (x *Index) mergeLocked(p *partition) error {
 	p.mu.Unlock()
 	var seg *segment
 	var moved [][]uint32
-	err := x.acquireSlot(p.ctx)
+	err := acquire(p.ctx, x.mergeSlots)
 	if err == nil {
 		if keep > 0 {
 			seg, moved, err = x.guardedWrite(p, id, inputs)
 		}
-		x.releaseSlot()
+		<-x.mergeSlots
 	}
 	p.mu.Lock()
 	if err != nil {
@@ -395,14 +395,12 @@ func (x *Index) mergeLocked(p *partition) error {
 	return nil
 }
 
-// acquireSlot waits for a slot for heavy background work.
-func (x *Index) acquireSlot(ctx context.Context) error {
+// acquire waits for a slot for heavy background work.
+func acquire(ctx context.Context, slots chan struct{}) error {
 	select {
-	case x.slots <- struct{}{}:
+	case slots <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
-
-func (x *Index) releaseSlot() { <-x.slots }

@@ -12,7 +12,7 @@ import (
 type Config struct {
 	MemoryMB    int     `yaml:"memory_mb" help:"Memory for index data that is not on disk yet, in MiB. Beyond it the partitions used longest ago leave memory and are rebuilt from the store when they are next used."`
 	FlushChunks int     `yaml:"flush_chunks" help:"Chunks of a partition that are kept in memory before they are written to a segment file. Smaller partitions live in memory alone."`
-	Merges      int     `yaml:"merges" help:"Segment merges that may run at the same time."`
+	Merges      int     `yaml:"merges" help:"Merges of segment files that may run at the same time, and beside them as many partitions whose changes are written from memory."`
 	Keyword     Keyword `yaml:"keyword" help:"How keyword search cuts and ranks words. A change rebuilds the index."`
 }
 

@@ -391,6 +391,28 @@ func TestChangesDuringMerges(t *testing.T) {
 	recovered(t, dir, p, h)
 }
 
+// TestFlushesWaitForNoMerge: what a partition holds in memory is written although a merge takes its time.
+func TestFlushesWaitForNoMerge(t *testing.T) {
+	x := openTest(t, t.TempDir(), func(c *Config) { c.FlushChunks = 40 })
+	for range cap(x.mergeSlots) {
+		x.mergeSlots <- struct{}{} // a merge of another partition
+	}
+	t.Cleanup(func() { // before the index is closed, which waits for what is under way
+		for range cap(x.mergeSlots) {
+			<-x.mergeSlots
+		}
+	})
+	p, h := port.Documents("org", "n").At(1), newHistory(5)
+	for began := time.Now(); x.Stats().Flushes < 3; {
+		if err := x.Apply(t.Context(), p, h.step()); err != nil {
+			t.Fatal(err)
+		}
+		if time.Since(began) > 2*time.Minute {
+			t.Fatalf("%d flushes", x.Stats().Flushes)
+		}
+	}
+}
+
 // A disk that takes nothing more costs durability, not service.
 func TestUnwritableDirectory(t *testing.T) {
 	dir := t.TempDir()

@@ -35,8 +35,9 @@ type Index struct {
 	weights  []float32 // of sparse codes
 	builders sync.Pool
 	scorers  scorers
-	slots    chan struct{} // heavy background work under way
-	jobs     sync.WaitGroup
+	// Heavy background work under way. Flushes wait for no merge, which may take minutes: what is not flushed is in memory.
+	flushSlots, mergeSlots chan struct{}
+	jobs                   sync.WaitGroup
 
 	flushes, merges, evictions, rebuilds atomic.Uint64
 
@@ -99,7 +100,7 @@ func open(cfg Config, on disk.FS, dir string, log *slog.Logger) (*Index, error) 
 	x := &Index{
 		cfg: cfg, disk: on, dir: dir, log: log, kernels: k, analyzer: a,
 		rank:    ranking{float32(cfg.Keyword.K1), float32(cfg.Keyword.B)},
-		weights: weightTable(), slots: make(chan struct{}, cfg.Merges),
+		weights: weightTable(), flushSlots: make(chan struct{}, cfg.Merges), mergeSlots: make(chan struct{}, cfg.Merges),
 		open: map[int64]*partition{}, onDisk: map[int64]bool{}, marks: map[int64]mark{},
 	}
 	x.builders.New = func() any { return newBuilder(a, x.rank, k, x.weights) }
