@@ -77,6 +77,19 @@ func TestColBERT(t *testing.T) {
 			reading{6, 0, 0, 10, 4, false, false, nil}},
 		"PyLate, longer than the positions": {late(t, map[string]any{"query_length": nil, "document_length": nil}), Options{},
 			reading{12, 5, 6, 12, 4, true, false, []int32{7, 3}}},
+		"PyLate's of its makers' form": {func() string {
+			dir := late(t, nil)
+			copyOf(t, stanford(t, ""), dir, "config.json")
+			return dir
+		}(), Options{}, reading{6, 5, 6, 10, 4, true, false, []int32{7, 3}}},
+		"without a form of pairs": {func() string {
+			dir := late(t, nil)
+			write(t, dir, "tokenizer.json", words8(t, `{"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"<s>"}},`+
+				`{"Sequence":{"id":"A"}},{"SpecialToken":{"id":"</s>"}}],`+
+				`"pair":[{"Sequence":{"id":"A"}},{"Sequence":{"id":"B"}}],`+
+				`"special_tokens":{"<s>":{"ids":[0]},"</s>":{"ids":[2]}}}`))
+			return dir
+		}(), Options{}, reading{6, 5, 6, 10, 4, true, false, []int32{7, 3}}},
 		"another window": {late(t, nil), Options{MaxTokens: 8}, reading{6, 5, 6, 8, 4, true, false, []int32{7, 3}}},
 		"its makers": {stanford(t, `{"query_token_id":"a","doc_token_id":"b","query_maxlen":7,"doc_maxlen":9,`+
 			`"attend_to_mask_tokens":true}`), Options{}, reading{7, 5, 6, 9, 4, true, true, []int32{3}}},
@@ -96,6 +109,9 @@ func TestColBERT(t *testing.T) {
 			!slices.Equal(f.Tensors["dense.weight"].Shape, []int{8, 16}) {
 			t.Errorf("%s: %+v", name, k)
 		}
+		if _, there := f.Tensors["skip"]; there != (c.want.Skipped != nil) {
+			t.Errorf("%s: tokens that are not compared: %v", name, there)
+		}
 	}
 	mean, err := Parse(packOf(t, late(t, map[string]any{"query_length": 40, "document_length": 40}), Options{}))
 	if err != nil || mean.Config.QueryWindow != 12 {
@@ -113,7 +129,7 @@ func TestColBERTOfTheDefaults(t *testing.T) {
 		`"b":`, `"[D] ":`, 1)))
 	f, _ := packed(t, dir, Options{})
 	if k := f.Config; k.QueryMark != 5 || k.PassageMark != 6 || k.QueryWindow != 32 || k.MaxTokens != 64 || !k.Expand ||
-		len(f.Tensors["skip"].Data) != 4 {
+		k.Pooling != "mean" || len(f.Tensors["skip"].Data) != 4 {
 		t.Errorf("%+v, skipped %v", k, f.Tensors["skip"])
 	}
 }
@@ -233,10 +249,15 @@ func copyLate(t *testing.T, from, to string) {
 	t.Helper()
 	for _, name := range []string{"modules.json", "config_sentence_transformers.json", "1_Dense/config.json",
 		"1_Dense/model.safetensors"} {
-		b, err := os.ReadFile(filepath.Join(from, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		write(t, to, name, b)
+		copyOf(t, from, to, name)
 	}
+}
+
+func copyOf(t *testing.T, from, to, name string) {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(from, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, to, name, b)
 }
