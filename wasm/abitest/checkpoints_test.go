@@ -220,6 +220,55 @@ func checkPairs(t *testing.T, m *host.Model, pairs [][3]any, most float64) {
 	t.Logf("probabilities are off by %.4f, at most %.4f, of %d pairs", sum/float64(len(pairs)), worst, len(pairs))
 }
 
+// TestCheckpointsInBatches: a text gives the same bits alone and with others, of whatever lengths.
+func TestCheckpointsInBatches(t *testing.T) {
+	sandboxed(t)
+	golden := goldenTexts(t)
+	for _, file := range []string{"rotary", "colbert"} {
+		all, folder := checkpoints(t, file)
+		for name, c := range all {
+			if c.Vectors == nil && file == "rotary" {
+				continue
+			}
+			out := filepath.Join(t.TempDir(), name+".safetensors")
+			if _, err := pack.Pack(t.Context(), folder(t, name), out, pack.Options{Dimensions: c.Dimensions}); err != nil {
+				t.Fatal(err)
+			}
+			m := open(t, source(t, out), host.Options{})
+			answer := func(texts []string) (rows [][]float32) {
+				t.Helper()
+				if c.Pairs != nil {
+					scores, _, err := m.Score(t.Context(), c.Pairs[0][0].(string), texts)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, score := range scores {
+						rows = append(rows, []float32{score})
+					}
+					return rows
+				}
+				got, err := m.Embed(t.Context(), port.Passage, texts)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := range texts {
+					rows = append(rows, got.Row(i))
+				}
+				return rows
+			}
+			var texts []string
+			for i := range max(len(c.Vectors), len(c.Pairs)) {
+				texts = append(texts, golden[i].Text)
+			}
+			for i, row := range answer(texts) {
+				if alone := answer(texts[i : i+1])[0]; !slices.Equal(alone, row) {
+					t.Errorf("%s: %.40q differs alone and with others", name, texts[i])
+				}
+			}
+		}
+	}
+}
+
 // TestPackSettings: an operator sets dimensions and prompts of a pack of format 3 without
 // packing it again; each makes another model, and what was packed in is the default.
 func TestPackSettings(t *testing.T) {

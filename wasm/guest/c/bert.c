@@ -237,7 +237,7 @@ static void keep_first(f32 *x, u32 texts) {
 void attend_pack(const attention_shape *a, u32 texts) {
 	u32 width = a->heads * a->dim, stride = width + 2 * a->groups * a->dim, first = m.keys != 0, rows = first ? m.lens[0] : 0;
 	if (first) attend_first(a, m.up, rows, m.keys, m.y);
-	if (texts > first) attend_all(a, m.up + (size_t)rows * stride, m.lens + first, texts - first, m.y + (size_t)rows * width);
+	attend_all(a, m.up + (size_t)rows * stride, m.lens + first, texts - first, m.y + (size_t)rows * width);
 }
 #endif
 

@@ -336,13 +336,11 @@ u64 rerank(const mneme_text *texts, u32 rows, int query) {
 	run r = {.texts = texts, .rows = rows, .counts = counts, .cut = cut, .read = read_apart, .use = use_late, .out = scores};
 	int state = RUN_OK;
 #ifdef GENERAL
-	if (q.head == HEAD_COLBERT) {
-		r.read = read_marked, r.use = use_marked;
-		state = run_texts(&r);
-		m.keys = 0;
-	} else
-#endif
+	if (q.head == HEAD_COLBERT) r.read = read_marked, r.use = use_marked;
+	if (q.head == HEAD_COLBERT || q.head == HEAD_LATE) {
+#else
 	if (q.head == HEAD_LATE) {
+#endif
 		state = run_texts(&r);
 	} else if (!read_query(texts[0])) {
 		state = UNREAD_STATE(q.pieces);

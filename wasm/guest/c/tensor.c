@@ -698,25 +698,39 @@ f32 log1p_(f32 x) {
 }
 
 #ifdef GENERAL
+// sees_all tells whether each token of a text sees all of it.
+static int sees_all(const attention_shape *a, u32 tokens) { return !a->causal && (!a->reach || tokens <= a->reach + 1); }
+
 // The keys and values of a group of heads are packed once.
-void attend_all(const attention_shape *a, const f32 *qkv, const u32 *lens, u32 nseq, f32 *out) {
-	int whole = !a->causal;
-	for (u32 i = 0; i < nseq && whole; i++) whole = !a->reach || lens[i] <= a->reach + 1;
-	if (whole && a->groups == a->heads) {
-		attention(qkv, lens, nseq, a->heads, a->dim, out);
-		return;
-	}
+static void attend_text(const attention_shape *a, const f32 *text, u32 tokens, f32 *out) {
 	u32 dim = a->dim, width = a->heads * dim, stride = (a->heads + 2 * a->groups) * dim, share = a->heads / a->groups;
 	mask seen = {a->reach ? a->reach : ~0u, a->causal ? 0 : a->reach ? a->reach : ~0u};
 	f32 tops[256];
-	for (u32 i = 0, at = 0; i < nseq; at += lens[i++])
-		for (u32 g = 0; g < a->groups; g++) {
-			mneme_poll(); // the linear layer that follows stops, if need be
-			const f32 *text = qkv + (size_t)at * stride, *key = text + width + g * dim;
-			pack_head(key, key + a->groups * dim, stride, lens[i], dim, tops);
-			for (u32 h = g * share; h < (g + 1) * share; h++)
-				attend(text + h * dim, stride, lens[i], dim, width, tops, whole ? 0 : &seen, out + (size_t)at * width + h * dim);
+	for (u32 g = 0; g < a->groups; g++) {
+		mneme_poll(); // the linear layer that follows stops, if need be
+		const f32 *key = text + width + g * dim;
+		pack_head(key, key + a->groups * dim, stride, tokens, dim, tops);
+		for (u32 h = g * share; h < (g + 1) * share; h++)
+			attend(text + h * dim, stride, tokens, dim, width, tops, sees_all(a, tokens) ? 0 : &seen, out + h * dim);
+	}
+}
+
+// Which texts the host's kernel takes depends on each alone, and not on what it comes with.
+void attend_all(const attention_shape *a, const f32 *qkv, const u32 *lens, u32 nseq, f32 *out) {
+	u32 width = a->heads * a->dim, stride = width + 2 * a->groups * a->dim;
+	for (u32 i = 0, at = 0; i < nseq;) {
+		const f32 *text = qkv + (size_t)at * stride;
+		f32 *to = out + (size_t)at * width;
+		u32 n = 0, rows = 0;
+		while (a->groups == a->heads && i + n < nseq && sees_all(a, lens[i + n])) rows += lens[i + n++];
+		if (n) {
+			attention(text, lens + i, n, a->heads, a->dim, to);
+		} else {
+			attend_text(a, text, lens[i], to);
+			n = 1, rows = lens[i];
 		}
+		i += n, at += rows;
+	}
 }
 
 // One short text a call: plain loops do.
