@@ -141,8 +141,9 @@ type Result struct {
 	Stdout, Stderr string
 }
 
-// long is how long a command may take.
-const long = 10 * time.Minute
+// long is how long a command may take: to compile the program for another system takes two slow processors that others
+// use, too, more than ten minutes.
+const long = 30 * time.Minute
 
 // Run runs a command to its end, whatever that is. One that a signal ends, as at the
 // end of its context or of that of our patience, fails the test.
