@@ -65,12 +65,16 @@ func memoryModel(t *testing.T, f *fixture) {
 				model[p] = next
 			}
 		}
-		// refused is what a write answers while there is an erasure.
-		refused := func(s *store, err error) error {
-			if fault.CodeOf(err) != fault.Unavailable {
-				rt.Fatalf("a write during an erasure: %v", err)
+		// refused is what a write answers while there is an erasure. Another error may be one on which the store runs the
+		// function again.
+		refused := func(err error) error {
+			if err == nil {
+				rt.Fatal("a write during an erasure is taken")
 			}
-			return nil
+			if fault.CodeOf(err) == fault.Unavailable {
+				return nil
+			}
+			return err
 		}
 		ids := rapid.SampledFrom([]string{"a", "b", "c", "d", "e"})
 		rt.Repeat(map[string]func(*rapid.T){
@@ -93,7 +97,7 @@ func memoryModel(t *testing.T, f *fixture) {
 					}
 					_, err := w.PutDocuments(f.ctx, p, at(clock), writes)
 					if s.erasing {
-						return refused(s, err)
+						return refused(err)
 					}
 					for _, m := range writes {
 						s.memories[m.Document.ID] = m
@@ -110,7 +114,7 @@ func memoryModel(t *testing.T, f *fixture) {
 					case s.memories == nil && fault.IsPartitionNotFound(err):
 						return nil
 					case s.erasing:
-						return refused(s, err)
+						return refused(err)
 					}
 					for _, id := range set {
 						if _, ok := s.memories[id]; ok {
@@ -133,7 +137,7 @@ func memoryModel(t *testing.T, f *fixture) {
 					case s.memories == nil && fault.IsPartitionNotFound(err):
 						return nil
 					case s.erasing:
-						return refused(s, err)
+						return refused(err)
 					}
 					s.versions[externalID]++
 					return err
@@ -152,7 +156,7 @@ func memoryModel(t *testing.T, f *fixture) {
 						CreatedAt:   at(1),
 					})
 					if s.erasing {
-						return refused(s, err)
+						return refused(err)
 					}
 					s.replays++
 					return err
@@ -209,7 +213,7 @@ func memoryModel(t *testing.T, f *fixture) {
 				change(func(w port.DocumentWriter, p port.Partition, s *store) error {
 					existed, err := w.DeletePartition(f.ctx, p)
 					if s.erasing {
-						return refused(s, err)
+						return refused(err)
 					}
 					if err == nil && existed != (s.memories != nil) {
 						err = fmt.Errorf("existed %v", existed)
