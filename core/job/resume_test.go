@@ -392,20 +392,12 @@ func (v *viewed) View(ctx context.Context, fn func(port.Reader) error) error {
 	return err
 }
 
-// TestListedInItsAttempt: a job that began while the unclaimed ones were asked for is among them, but waits for its
-// time where its attempt is over by then.
-func TestListedInItsAttempt(t *testing.T) {
-	b := newBed(t)
+// holdListing has the next view, by which a runner that begins asks for unclaimed jobs, wait before and after: listing and
+// listed say that it does, goOn ends either.
+func (b *bed) holdListing() (listing, listed, goOn chan bool) {
 	v := &viewed{DocumentStore: b.store.DocumentStore}
 	b.store.DocumentStore = v
-	listing, listed, goOn := make(chan bool), make(chan bool), make(chan bool)
-	tries, end := make(chan int, 10), make(chan bool, 10)
-	s := b.join("a", job.Settings{Poll: time.Hour}, job.Kind{Name: "sync", Tries: 5, Backoff: time.Hour, MaxBackoff: time.Hour,
-		Run: func(_ context.Context, j *job.Job) error {
-			tries <- j.Tries
-			<-end
-			return fault.New(fault.Unavailable, "not now")
-		}})
+	listing, listed, goOn = make(chan bool), make(chan bool), make(chan bool)
 	b.store.OnView.Set(func() error {
 		b.store.OnView.Clear()
 		v.after.Set(func() { listed <- true; <-goOn })
@@ -413,6 +405,21 @@ func TestListedInItsAttempt(t *testing.T) {
 		<-goOn
 		return nil
 	})
+	return listing, listed, goOn
+}
+
+// TestListedInItsAttempt: a job that began while the unclaimed ones were asked for is among them, but waits for its
+// time where its attempt is over by then.
+func TestListedInItsAttempt(t *testing.T) {
+	b := newBed(t)
+	tries, end := make(chan int, 10), make(chan bool, 10)
+	s := b.join("a", job.Settings{Poll: time.Hour}, job.Kind{Name: "sync", Tries: 5, Backoff: time.Hour, MaxBackoff: time.Hour,
+		Run: func(_ context.Context, j *job.Job) error {
+			tries <- j.Tries
+			<-end
+			return fault.New(fault.Unavailable, "not now")
+		}})
+	listing, listed, goOn := b.holdListing()
 	s.run()
 	receive(t, "it asks for what is unclaimed", listing)
 	first := s.start("sync", job.Order{Partition: b.docs("x")})

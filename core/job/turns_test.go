@@ -143,19 +143,10 @@ func TestWorkersGoRoundTheOrganizations(t *testing.T) {
 func TestAWorkerIsNotForAnOlderList(t *testing.T) {
 	b, y := newBed(t), newYard(t)
 	b.tenants()
-	v := &viewed{DocumentStore: b.store.DocumentStore}
-	b.store.DocumentStore = v
-	listing, listed, goOn := make(chan bool), make(chan bool), make(chan bool)
 	s := b.join("x", job.Settings{Workers: 2, Poll: time.Hour}, job.Kind{Name: "erase", Run: y.run})
-	b.store.OnView.Set(func() error {
-		b.store.OnView.Clear()
-		v.after.Set(func() { listed <- true; <-goOn })
-		listing <- true // both workers have been seen to be free
-		<-goOn
-		return nil
-	})
+	listing, listed, goOn := b.holdListing()
 	s.run()
-	receive(t, "it asks for what is unclaimed", listing)
+	receive(t, "it asks for what is unclaimed, for two free workers", listing)
 	s.start("erase", of("a"))
 	s.start("erase", of("a"))
 	s.start("erase", of("a"))

@@ -76,10 +76,10 @@ u64 open_rerank(const char *json, u32 n) {
 	else if (same(name, len, "colbert")) q.head = HEAD_COLBERT;
 #endif
 	else return mneme_fail(MNEME_UNSUPPORTED, "open: head must be pooler, plain, joint or late");
+#ifdef HOSTED
 #ifdef GENERAL
 	if (q.head != HEAD_COLBERT)
 #endif
-#ifdef HOSTED
 	if (q.head != HEAD_POOLER && q.head != HEAD_PLAIN) return mneme_fail(MNEME_UNSUPPORTED, "open: head must be pooler or plain where the host tokenizes");
 #endif
 #ifdef GENERAL

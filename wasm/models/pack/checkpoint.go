@@ -180,18 +180,25 @@ func (w words) around(c *Config) error {
 
 // others fills in the ids of tokens that the engine does not put around texts.
 func (w words) others(c *Config) {
-	for _, other := range []struct {
-		names []string
-		id    *int
-	}{{[]string{"[PAD]", "<pad>"}, &c.PadID}, {[]string{"[UNK]", "<unk>"}, &c.UnkID},
-		{[]string{"[MASK]", "<mask>"}, &c.MaskID}} {
-		for _, name := range other.names {
-			if id, ok := w.hosted.ID(name); ok {
-				*other.id = int(id)
-				break
-			}
+	for id, names := range map[*int][]string{&c.PadID: {"[PAD]", "<pad>"}, &c.UnkID: {"[UNK]", "<unk>"},
+		&c.MaskID: maskNames} {
+		if found, ok := w.oneOf(names...); ok {
+			*id = found
 		}
 	}
+}
+
+// maskNames are the names that tokenizers give their mask.
+var maskNames = []string{"[MASK]", "<mask>"}
+
+// oneOf is the id of the first of some tokens that the tokenizer knows.
+func (w words) oneOf(names ...string) (id int, ok bool) {
+	for _, name := range names {
+		if id, ok := w.hosted.ID(name); ok {
+			return int(id), true
+		}
+	}
+	return 0, false
 }
 
 // readVocab reads vocab.txt, or the WordPiece vocabulary of tokenizer.json.

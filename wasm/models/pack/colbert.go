@@ -120,38 +120,31 @@ func (b *colbert) settle(c *Config, w words) error {
 		if mark.token == "" {
 			continue
 		}
-		id, ok := w.hosted.ID(mark.token)
-		if !ok || id == 0 {
+		if *mark.id, _ = w.oneOf(mark.token); *mark.id == 0 {
 			return fmt.Errorf("tokenizer.json has no token %q, which the model has put before texts", mark.token)
 		}
-		*mark.id = int(id)
 	}
-	if _, ok := w.hosted.ID("[MASK]"); b.expand && !ok {
-		if _, ok := w.hosted.ID("<mask>"); !ok {
-			return errors.New("tokenizer.json has neither [MASK] nor <mask>, which queries are filled up with")
-		}
+	if _, ok := w.oneOf(maskNames...); b.expand && !ok {
+		return errors.New("tokenizer.json has neither [MASK] nor <mask>, which queries are filled up with")
 	}
 	return nil
 }
 
 // tensors is what the pack keeps of it.
 func (b *colbert) tensors(c Config, w words) []named {
-	var ids []byte
-	n, unknown := 0, false
+	var ids []int
+	var data []byte
 	for _, token := range b.skipped {
-		id, ok := w.hosted.ID(token)
+		id, ok := w.oneOf(token)
 		if !ok { // as the library has it: what stands for tokens that are not known is left out, too
-			if unknown {
-				continue
-			}
-			unknown = true
-			id = uint32(c.UnkID)
+			id = c.UnkID
 		}
-		ids = binary.LittleEndian.AppendUint32(ids, id)
-		n++
+		if !slices.Contains(ids, id) {
+			ids, data = append(ids, id), binary.LittleEndian.AppendUint32(data, uint32(id))
+		}
 	}
-	if n == 0 {
+	if ids == nil {
 		return nil
 	}
-	return []named{{"skip", Tensor{"I32", []int{n}, ids}}}
+	return []named{{"skip", Tensor{"I32", []int{len(ids)}, data}}}
 }
