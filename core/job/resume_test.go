@@ -378,6 +378,102 @@ func TestJoinedAsAnAttemptEnds(t *testing.T) {
 	}
 }
 
+// TestJoinedAsItIsClaimed: a job that is joined while this process takes its claim is attempted once: who joins it
+// takes no claim that may be given up before the join is over.
+func TestJoinedAsItIsClaimed(t *testing.T) {
+	b := newBed(t)
+	after := make(chan error, 10)
+	kind := job.Kind{Name: "work", Single: true, Run: func(context.Context, *job.Job) error { return nil },
+		After: func(_ *job.Job, err error) { after <- err }}
+	left := port.Job{ID: "job_1", Org: b.org, Kind: "work", Partition: b.docs("x"), CreatedAt: b.now()}
+	b.put(left)
+	claiming, goOn := make(chan bool), make(chan bool)
+	b.store.OnView.Set(func() error { // the unclaimed jobs are listed, so what is written next is the claim
+		b.store.OnView.Clear()
+		b.store.OnBackgroundUpdate.Set(func() error {
+			b.store.OnBackgroundUpdate.Clear()
+			claiming <- true
+			<-goOn
+			return nil
+		})
+		return nil
+	})
+	s := b.join("a", job.Settings{Poll: time.Hour}, kind)
+	s.run()
+	receive(t, "it is claimed", claiming)
+	joined, join := make(chan bool), make(chan error, 1)
+	go func() {
+		in := func(ctx context.Context, store func(job.Writer, port.Partition) error) error {
+			err := b.store.Update(ctx, func(w port.Writer) error { return store(w, left.Partition) })
+			joined <- true
+			<-goOn
+			return err
+		}
+		_, _, err := s.Start(t.Context(), "work", job.Order{Partition: left.Partition, In: in})
+		join <- err
+	}()
+	receive(t, "it is joined", joined)
+	goOn <- true
+	if err := receive(t, "the attempt", after); err != nil {
+		t.Error(err)
+	}
+	b.ends(left, port.JobSucceeded)
+	goOn <- true
+	if err := receive(t, "the join", join); err != nil {
+		t.Error(err)
+	}
+	time.Sleep(20 * time.Millisecond) // for an attempt that must not come
+	s.stop()
+	if got := s.Attempts(); len(after) > 0 || got[job.Attempt{Kind: "work", Outcome: job.Lost}] > 0 {
+		t.Errorf("attempts: %v, and %d more", got, len(after))
+	}
+}
+
+// TestJoinedWhileAJoinFails: a job that waits for its time, and is joined while another join has not taken its claim
+// yet, is attempted at once though that one fails.
+func TestJoinedWhileAJoinFails(t *testing.T) {
+	b := newBed(t)
+	s := b.join("a", job.Settings{Poll: time.Hour}, job.Kind{Name: "erase", Single: true, Tries: 5, Backoff: time.Hour,
+		MaxBackoff: time.Hour, Run: func(_ context.Context, j *job.Job) error {
+			if j.Tries == 1 {
+				return fault.New(fault.Unavailable, "not now")
+			}
+			return nil
+		}})
+	s.run()
+	x := job.Order{Partition: b.docs("x")}
+	first := s.start("erase", x)
+	b.becomes(first, "it is postponed", func(j port.Job) bool { return j.Status == port.JobQueued && j.Tries == 1 })
+	time.Sleep(20 * time.Millisecond) // it is held a moment longer, and would be attempted for that
+	broken, failing, goOn, failed := errors.New("no such table"), make(chan bool), make(chan bool), make(chan error, 1)
+	go func() {
+		in := func(ctx context.Context, store func(job.Writer, port.Partition) error) error {
+			err := b.store.Update(ctx, func(w port.Writer) error {
+				if err := store(w, x.Partition); err != nil {
+					return err
+				}
+				return broken
+			})
+			failing <- true
+			<-goOn
+			return err
+		}
+		_, _, err := s.Start(t.Context(), "erase", job.Order{Partition: x.Partition, In: in})
+		failed <- err
+	}()
+	receive(t, "a join fails", failing)
+	if again := s.start("erase", x); again.ID != first.ID {
+		t.Errorf("another job was started: %+v", again)
+	}
+	goOn <- true
+	if err := receive(t, "it has failed", failed); !errors.Is(err, broken) {
+		t.Error(err)
+	}
+	if end := b.ends(first, port.JobSucceeded); end.Tries != 2 {
+		t.Errorf("%d attempts", end.Tries)
+	}
+}
+
 // viewed is a store that calls a hook after a view.
 type viewed struct {
 	port.DocumentStore

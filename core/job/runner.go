@@ -92,14 +92,19 @@ type Runner struct {
 	busy  int             // workers
 	freed int             // how often one was given up
 	held  map[string]*Job // claimed here, by claim
-	// starting are the claims in transactions of Start, and whether the job was
-	// cancelled since.
-	starting map[string]bool
+	// claiming are the claims that are being taken here.
+	claiming map[string]*claiming
 	// refused are the claims of jobs that the store has refused to change, which are
 	// left alone until the next Poll.
 	refused map[string]bool
 	// attempts are counted by kind and outcome.
 	attempts map[Attempt]int64
+}
+
+// claiming is what happened to a job since this process began to take its claim.
+type claiming struct {
+	cancelled bool
+	joined    *port.Job // it is to be attempted at once
 }
 
 // Attempt is a kind of job and how an attempt at it ended here.
@@ -199,7 +204,7 @@ func New(s Settings) *Runner {
 		takes:    laneTakes,
 		lanes:    map[string]*lane{},
 		held:     map[string]*Job{},
-		starting: map[string]bool{},
+		claiming: map[string]*claiming{},
 		refused:  map[string]bool{},
 		attempts: map[Attempt]int64{},
 	}
@@ -278,7 +283,7 @@ func (r *Runner) Start(ctx context.Context, kind string, o Order) (j port.Job, j
 	}
 	var claim port.Claim
 	var mine, begun, waits bool
-	var starting string // the claim that is marked so
+	var marked string // the claim that is being taken
 	store := func(w Writer, on port.Partition) (err error) {
 		j, mine, joined, begun, waits = fresh, false, false, false, false
 		j.Partition = on
@@ -287,7 +292,7 @@ func (r *Runner) Start(ctx context.Context, kind string, o Order) (j port.Job, j
 				return err
 			}
 		}
-		if !r.mark(port.JobClaim(j.Org, j.ID), &starting) {
+		if !r.mark(port.JobClaim(j.Org, j.ID), &marked) {
 			waits = j.Status == port.JobQueued && k.Lane == ""
 			return nil // it was joined, and is here
 		}
@@ -318,7 +323,7 @@ func (r *Runner) Start(ctx context.Context, kind string, o Order) (j port.Job, j
 		}
 		mine = r.take(&Job{Job: j, kind: k, claim: claim, begun: begun, request: request})
 	}
-	r.unmark(starting)
+	r.unmark(marked)
 	if !mine {
 		r.release(k, o.Partition.Org(), room)
 		r.rouse()
@@ -333,15 +338,20 @@ func (r *Runner) Start(ctx context.Context, kind string, o Order) (j port.Job, j
 }
 
 // again has a job attempted at once that was joined between two attempts, though this
-// process holds it: the one before has been stored, and is about to be over.
+// process holds it: the one before has been stored, and is about to be over. Where the claim
+// is being taken, an attempt follows, or unmark asks for one.
 func (r *Runner) again(row port.Job) {
+	claim := port.JobClaim(row.Org, row.ID)
 	r.mu.Lock()
-	j := r.held[port.JobClaim(row.Org, row.ID)]
-	if j != nil {
+	j, taking := r.held[claim], r.claiming[claim]
+	switch {
+	case j != nil:
 		j.again = true
+	case taking != nil:
+		taking.joined = &row
 	}
 	r.mu.Unlock()
-	if j == nil {
+	if j == nil && taking == nil {
 		r.retry(row)
 	}
 }
@@ -349,47 +359,58 @@ func (r *Runner) again(row port.Job) {
 // retry attempts a job though its time has not come.
 func (r *Runner) retry(row port.Job) {
 	r.mu.Lock()
-	k := r.kinds[row.Kind]
-	room := !r.here(port.JobClaim(row.Org, row.ID)) && r.roomFor(k)
+	room := !r.here(port.JobClaim(row.Org, row.ID)) && r.roomFor(r.kinds[row.Kind])
 	if room {
-		r.adopting(k, 1)
+		r.adopting(row)
 	}
 	r.mu.Unlock()
 	if !room {
 		return
 	}
-	if _, err := r.claim(row, true); err != nil && r.ctx.Err() == nil {
+	ok, err := r.claim(row, true)
+	if err != nil && r.ctx.Err() == nil {
 		r.log.WarnContext(r.ctx, "unclaimed jobs not taken over", "error", err)
+	}
+	if !ok {
+		r.rouse() // there is a place again
 	}
 }
 
-// mark notes that Start is storing a job under a claim, in place of the claim that it
-// noted in an earlier run of its transaction. It is false where the job is claimed, or
-// being stored, here already.
+// mark notes that the transaction of Start takes a claim, in place of the one that it noted
+// in an earlier run. It is false where the job is claimed, or being claimed, here already:
+// what takes it twice could end it in one place while the other goes on with it.
 func (r *Runner) mark(claim string, earlier *string) bool {
-	r.unmark(*earlier)
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if *earlier == claim {
+		return true
+	}
+	delete(r.claiming, *earlier)
 	*earlier = ""
 	if r.here(claim) {
 		return false
 	}
-	r.starting[claim], *earlier = false, claim
+	r.claiming[claim], *earlier = &claiming{}, claim
 	return true
 }
 
-// unmark says that a job has been stored, or that Start has failed to.
+// unmark says that a claim has been taken, or could not be. A job that was joined meanwhile
+// and is not held is attempted now.
 func (r *Runner) unmark(claim string) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.starting, claim)
+	taking := r.claiming[claim]
+	delete(r.claiming, claim)
+	again := taking != nil && taking.joined != nil && r.held[claim] == nil
+	r.mu.Unlock()
+	if again {
+		r.retry(*taking.joined)
+	}
 }
 
-// here reports whether a job is claimed, or being stored, by this process. The caller
+// here reports whether a job is claimed, or being claimed, by this process. The caller
 // holds mu.
 func (r *Runner) here(claim string) bool {
-	_, starting := r.starting[claim]
-	return starting || r.held[claim] != nil
+	return r.claiming[claim] != nil || r.held[claim] != nil
 }
 
 // join finds the unfinished job of a kind on the partition of j, which becomes that.
@@ -461,8 +482,8 @@ func (r *Runner) interrupt(row port.Job) {
 	defer r.mu.Unlock()
 	if j := r.held[claim]; j != nil {
 		j.stop(ErrCancelled)
-	} else if _, ok := r.starting[claim]; ok {
-		r.starting[claim] = true
+	} else if taking := r.claiming[claim]; taking != nil {
+		taking.cancelled = true
 	}
 }
 
@@ -626,7 +647,7 @@ func (r *Runner) turn(rows []port.Job, now time.Time, freed int) (at int, wait t
 		return at, 0
 	}
 	if wait = rows[at].NextAttempt.Sub(now); wait <= 0 {
-		r.adopting(r.kinds[rows[at].Kind], 1)
+		r.adopting(rows[at])
 	}
 	return at, wait
 }
@@ -645,8 +666,14 @@ func (r *Runner) roomFor(k *Kind) bool {
 	return r.busy < r.workers
 }
 
-// adopting counts places of jobs that are taken over. The caller holds mu.
-func (r *Runner) adopting(k *Kind, n int) {
+// adopting takes a place for a job that claim is to take over. The caller holds mu.
+func (r *Runner) adopting(row port.Job) {
+	r.places(r.kinds[row.Kind], 1)
+	r.claiming[port.JobClaim(row.Org, row.ID)] = &claiming{}
+}
+
+// places counts places of jobs that are taken over. The caller holds mu.
+func (r *Runner) places(k *Kind, n int) {
 	if l := r.lanes[k.Lane]; l != nil {
 		l.adopted += n
 	} else {
@@ -659,7 +686,7 @@ func (r *Runner) adopting(k *Kind, n int) {
 func (r *Runner) roomy() (kinds, held []string, freed int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	held = slices.AppendSeq(slices.Collect(maps.Keys(r.held)), maps.Keys(r.starting))
+	held = slices.AppendSeq(slices.Collect(maps.Keys(r.held)), maps.Keys(r.claiming))
 	for name, k := range r.kinds {
 		if r.roomFor(k) {
 			kinds = append(kinds, name)
@@ -668,16 +695,17 @@ func (r *Runner) roomy() (kinds, held []string, freed int) {
 	return kinds, held, r.freed
 }
 
-// claim claims an unclaimed job for which a place is taken, and has it run where it is due, or
-// early; ok is false, and the place given back, where another replica was first.
+// claim claims an unclaimed job for which adopting has taken a place, and has it run where it is
+// due, or early; ok is false, and the place given back, where another replica was first.
 func (r *Runner) claim(row port.Job, early bool) (ok bool, err error) {
 	k := r.kind(row.Kind)
 	defer func() {
 		if !ok {
 			r.mu.Lock()
-			r.adopting(k, -1)
+			r.places(k, -1)
 			r.mu.Unlock()
 		}
+		r.unmark(port.JobClaim(row.Org, row.ID))
 	}()
 	var now port.Job
 	claim, ok, err := r.replica.Claim(r.ctx, port.JobClaim(row.Org, row.ID), func(rd replica.Reader) (bool, error) {
@@ -747,7 +775,7 @@ func (r *Runner) take(j *Job) bool {
 	j.runner, j.org = r, j.Org
 	j.ctx, j.stop = context.WithCancelCause(ident.WithJob(r.ctx, j.ID))
 	r.held[j.claim.Name] = j
-	if r.starting[j.claim.Name] {
+	if taking := r.claiming[j.claim.Name]; taking != nil && taking.cancelled {
 		j.stop(ErrCancelled)
 	}
 	if l := r.lanes[j.kind.Lane]; l != nil {
