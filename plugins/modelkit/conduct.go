@@ -64,18 +64,29 @@ func (k *check) stops(prefix string, c conduct) {
 	err := c.many(ended, []string{"too late"})
 	k.expect(prefix+"cancelled", "a cancelled call says so",
 		errors.Is(err, context.Canceled) || fault.CodeOf(err) == fault.Canceled, "%v", err)
-	soon, cancel := context.WithTimeout(k.ctx, 20*time.Millisecond)
-	defer cancel()
-	long := slices.Repeat([]string{strings.Repeat("long text ", 400)}, 256)
-	started := time.Now()
-	err = c.many(soon, long)
-	took := time.Since(started)
-	// 50 ms are promised; a busy machine is given more, an unheeded deadline takes far
-	// longer. A model may be faster than its deadline.
-	k.expect(prefix+"deadline", "a deadline ends a long call",
-		took < time.Second && (err != nil || took < 50*time.Millisecond), "%v after %s", err, took.Round(time.Millisecond))
+	ok, took, err := k.endsInTime(c)
+	k.expect(prefix+"deadline", "a deadline ends a long call", ok, "%v after %s", err, took.Round(time.Millisecond))
 	err = k.eventually(c.call)
 	k.expect(prefix+"afterwards", "the next call works and gives what it gave", err == nil, "%v", err)
+}
+
+// endsInTime reports whether a deadline ends a long call. 50 ms are promised; a busy machine is
+// given more, an unheeded deadline takes far longer. A model may be faster than its deadline, and
+// its answer late where the machine was busy for a moment: it is asked again then, as one that
+// heeds no deadline is late each time.
+func (k *check) endsInTime(c conduct) (ok bool, took time.Duration, err error) {
+	long := slices.Repeat([]string{strings.Repeat("long text ", 400)}, 256)
+	for range 10 {
+		ctx, cancel := context.WithTimeout(k.ctx, 20*time.Millisecond)
+		started := time.Now()
+		err = c.many(ctx, long)
+		took = time.Since(started)
+		cancel()
+		if late := took >= 50*time.Millisecond; took >= time.Second || err != nil || !late {
+			return took < time.Second, took, err
+		}
+	}
+	return false, took, nil
 }
 
 // eventually calls until it works or recovery is over; an answer other than before

@@ -58,6 +58,7 @@ func TestFindsWhatIsBroken(t *testing.T) {
 		"by place":             {&small{task: embed, flaws: flaws{shifting: true}}, "embedding.stable.batch"},
 		"lax":                  {&small{task: embed, flaws: flaws{lax: true}}, "embedding.text.invalid-utf8"},
 		"deaf":                 {&small{task: embed, flaws: flaws{deaf: true}}, "embedding.conduct.cancelled"},
+		"late":                 {&small{task: embed, flaws: flaws{late: true}}, "embedding.conduct.deadline"},
 		"endless":              {&small{task: embed, flaws: flaws{endless: true}}, "embedding.text.too-long"},
 		"senseless":            {&small{task: embed, flaws: flaws{senseless: true}}, "embedding.sense.obvious"},
 		"keeps input":          {&small{task: embed, flaws: flaws{keeps: true}}, "embedding.conduct.retained"},

@@ -12,7 +12,7 @@ export const start = async (modules, executablePath, seen) => {
   const open = async (options) => {
     const context = await browser.newContext({ viewport: { width: 320, height: 800 }, reducedMotion: "reduce", ...options });
     const page = await context.newPage();
-    page.setDefaultTimeout(60000);
+    page.setDefaultTimeout(300000);
     page.on("request", (r) => seen.requests.push(r.url()));
     page.on("console", (m) => m.type() === "error" && seen.complaints.push(`${page.url()}: ${m.text()}`));
     page.on("pageerror", (e) => seen.complaints.push(`${page.url()}: ${e}`));

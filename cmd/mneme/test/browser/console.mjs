@@ -14,7 +14,7 @@ const seen = { requests: [], complaints: [], overflow: [], address: "", marks: [
 try {
   const context = await browser.newContext({ viewport: { width: 320, height: 800 } });
   const page = await context.newPage();
-  page.setDefaultTimeout(30000);
+  page.setDefaultTimeout(300000);
   page.on("request", (r) => seen.requests.push(r.url()));
   page.on("console", (m) => m.type() === "error" && seen.complaints.push(m.text()));
   page.on("pageerror", (e) => seen.complaints.push(String(e)));
@@ -64,7 +64,7 @@ try {
   seen.cookies = (await context.cookies()).map((c) => `${c.name} ${c.httpOnly} ${c.sameSite}`);
 
   const other = await (await browser.newContext()).newPage(); // the link is spent
-  other.setDefaultTimeout(30000);
+  other.setDefaultTimeout(300000);
   await other.goto(link);
   seen.again = await other.getByRole("alert").textContent();
 } finally {

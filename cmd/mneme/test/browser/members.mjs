@@ -12,7 +12,7 @@ const browser = await chromium.launch({
 const seen = { requests: [], complaints: [], overflow: [], joined: "", foot: "", spent: "", plain: "" };
 const open = async (options) => {
   const page = await (await browser.newContext({ viewport: { width: 320, height: 800 }, ...options })).newPage();
-  page.setDefaultTimeout(30000);
+  page.setDefaultTimeout(300000);
   page.on("request", (r) => seen.requests.push(r.url()));
   page.on("console", (m) => m.type() === "error" && seen.complaints.push(m.text()));
   page.on("pageerror", (e) => seen.complaints.push(String(e)));

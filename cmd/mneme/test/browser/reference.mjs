@@ -12,7 +12,7 @@ const browser = await chromium.launch({
 const seen = { requests: [], complaints: [], operations: [], status: 0, called: "", sent: "", body: "" };
 try {
   const page = await browser.newPage();
-  page.setDefaultTimeout(30000);
+  page.setDefaultTimeout(300000);
   page.on("request", (r) => seen.requests.push(r.url()));
   page.on("console", (m) => m.type() === "error" && seen.complaints.push(m.text()));
   page.on("pageerror", (e) => seen.complaints.push(String(e)));

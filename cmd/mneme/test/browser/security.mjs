@@ -13,7 +13,7 @@ const seen = { in: "", foot: "", forged: "", framed: "", after: "", cookie: "", 
 try {
   const context = await browser.newContext();
   const page = await context.newPage();
-  page.setDefaultTimeout(30000);
+  page.setDefaultTimeout(300000);
   page.on("dialog", (d) => { seen.dialogs.push(`${page.url()}: ${d.message()}`); d.dismiss(); });
   page.on("console", (m) => /Content Security Policy|TrustedHTML/.test(m.text()) && seen.violations.push(m.text()));
   const members = `${base}/console/o/default/members`;
