@@ -61,8 +61,8 @@ func TestSpecialAddresses(t *testing.T) {
 		http.Redirect(w, r, r.URL.Query().Get("to"), http.StatusFound)
 	}))
 	defer front.Close()
-	public := outbound.New(outbound.Options{Timeout: 20 * time.Second})
-	allowed := outbound.New(outbound.Options{Timeout: 20 * time.Second, Allowed: network(t, front)})
+	public := outbound.New(outbound.Options{Timeout: time.Minute})
+	allowed := outbound.New(outbound.Options{Timeout: time.Minute, Allowed: network(t, front)})
 	for _, host := range []string{"127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "0.0.0.0", "[::]",
 		"169.254.169.254", "10.0.0.1", "172.16.0.1", "192.168.1.1", "100.64.0.1", "192.0.2.1", "198.18.0.1", "224.0.0.1",
 		"255.255.255.255", "[fe80::1]", "[fd00::1]", "[fec0::1]", "[ff02::1]", "[64:ff9b::7f00:1]", "[64:ff9b:1::7f00:1]",
@@ -90,7 +90,7 @@ func TestRebinding(t *testing.T) {
 	var asked atomic.Int32
 	private := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
 	defer private.Close()
-	c := outbound.New(outbound.Options{Timeout: 20 * time.Second, Resolver: outboundtest.Resolver(t, "127.0.0.1")})
+	c := outbound.New(outbound.Options{Timeout: time.Minute, Resolver: outboundtest.Resolver(t, "127.0.0.1")})
 	_, port, _ := net.SplitHostPort(private.Listener.Addr().String())
 	for _, p := range []string{"", ":" + port} {
 		if _, _, err := get(t, c, "http://rebound.example"+p); !errors.Is(err, outbound.ErrNotPublic) {
@@ -116,7 +116,7 @@ func TestNoProxy(t *testing.T) {
 	for _, name := range []string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY"} {
 		t.Setenv(name, proxy.URL)
 	}
-	c := outbound.New(outbound.Options{Timeout: 20 * time.Second, Resolver: outboundtest.Resolver(t, "10.0.0.1")})
+	c := outbound.New(outbound.Options{Timeout: time.Minute, Resolver: outboundtest.Resolver(t, "10.0.0.1")})
 	if _, _, err := get(t, c, "http://private.example/"); !errors.Is(err, outbound.ErrNotPublic) {
 		t.Errorf("%v", err)
 	}

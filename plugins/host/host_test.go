@@ -266,7 +266,7 @@ func TestNoStart(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%v, want %q", err, want)
 			}
-			if d := time.Since(began); d > 20*time.Second {
+			if d := time.Since(began); d > time.Minute {
 				t.Errorf("took %s", d)
 			}
 		})
@@ -283,7 +283,7 @@ func TestNoStart(t *testing.T) {
 		defer cancel()
 		began := time.Now()
 		if _, err := host.Open(ctx, host.Command{Args: []string{self, "backend", "mute"}, Unverified: true},
-			host.Options{}); err == nil || time.Since(began) > 10*time.Second {
+			host.Options{}); err == nil || time.Since(began) > time.Minute {
 			t.Errorf("%v after %s", err, time.Since(began))
 		}
 	})

@@ -29,7 +29,7 @@ func (g *gauges) held() int { return int((*g)["mneme_body_bytes"]()) }
 // await waits until at least so many bytes are held; 0: until none are.
 func (g *gauges) await(t testing.TB, n int) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		if got := g.held(); n > 0 && got >= n || got == 0 && n == 0 {
 			return
 		}

@@ -677,7 +677,7 @@ func TestNothingIsLeft(t *testing.T) {
 	must(t, apply(x, part(1), 0, texts("a", "one", "two", "three")))
 	must(t, apply(x, part(1), 1, texts("a", "one")))
 	must(t, apply(x, part(1), 2, texts("a")))
-	end := time.Now().Add(30 * time.Second)
+	end := time.Now().Add(2 * time.Minute)
 	for s.Documents(c.IndexPrefix+"_chunks") > empty+1 && time.Now().Before(end) {
 		time.Sleep(time.Millisecond)
 	}

@@ -36,7 +36,7 @@ func (o Open) with(t testing.TB, change func(*Setup)) (port.Model, *Server) {
 	t.Helper()
 	s := Setup{Server: Options{Key: key, Dimensions: 48, Window: 128}, Batch: 4, Window: 128,
 		Endpoint: remote.Endpoint{Key: key,
-			Calls: remote.Calls{Timeout: 20 * time.Second, Retries: 2, Client: remote.DefaultClient()}}}
+			Calls: remote.Calls{Timeout: time.Minute, Retries: 2, Client: remote.DefaultClient()}}}
 	if change != nil {
 		change(&s)
 	}

@@ -291,7 +291,7 @@ func TestWritesLetGoOfWhatAnOrganizationHasLeft(t *testing.T) {
 		t.Fatalf("the write did not come to the database that the organization is in: %v", err)
 	}
 	g.closed.Store(false)
-	soon, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	soon, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if err := write(soon, other, "meanwhile"); err != nil {
 		t.Errorf("write to the database that the organization has left: %v", err)

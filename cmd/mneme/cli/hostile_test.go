@@ -85,7 +85,7 @@ func TestHostileModelServes(t *testing.T) {
 		if status != want {
 			t.Errorf("write of %s: %d %s, want %d", text, status, body, want)
 		}
-		if took := time.Since(began); took > 15*time.Second {
+		if took := time.Since(began); took > time.Minute {
 			t.Errorf("write of %s took %s", text, took)
 		}
 	}

@@ -234,7 +234,7 @@ func (s *Server) Down() {
 // Up starts it again at the same address.
 func (s *Server) Up(t testing.TB) {
 	t.Helper()
-	end := time.Now().Add(10 * time.Second)
+	end := time.Now().Add(time.Minute)
 	for {
 		err := s.listen(s.addr)
 		if err == nil {

@@ -38,7 +38,7 @@ func (s *Local) URL() string { return "http://" + s.address }
 // Up starts it at its address, with what it had.
 func (s *Local) Up(t testing.TB) {
 	t.Helper()
-	end := time.Now().Add(10 * time.Second)
+	end := time.Now().Add(time.Minute)
 	l, err := listen(s.address)
 	for ; err != nil && time.Now().Before(end); l, err = listen(s.address) {
 		time.Sleep(10 * time.Millisecond)

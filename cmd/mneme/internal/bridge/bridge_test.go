@@ -69,7 +69,7 @@ func (c *conversation) hear() string {
 	select {
 	case line := <-c.lines:
 		return line
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		c.t.Fatal("nothing is said")
 		return ""
 	}
@@ -80,7 +80,7 @@ func (c *conversation) end() error {
 	select {
 	case err := <-c.done:
 		return err
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		c.t.Fatal("the bridge does not end")
 		return nil
 	}
@@ -267,7 +267,7 @@ func TestBrokenOutput(t *testing.T) {
 		if !errors.Is(err, io.ErrClosedPipe) {
 			t.Errorf("it ended with %v", err)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("the bridge does not end")
 	}
 }

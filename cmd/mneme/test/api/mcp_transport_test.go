@@ -288,7 +288,7 @@ func TestMCPCancellation(t *testing.T) {
 			select {
 			case <-ctx.Done():
 				ended <- context.Cause(ctx)
-			case <-time.After(20 * time.Second):
+			case <-time.After(2 * time.Minute):
 				ended <- nil
 			}
 			return ctx.Err()
@@ -315,7 +315,7 @@ func TestMCPCancellation(t *testing.T) {
 					if err := await(t, "the model is told", ended); err == nil {
 						t.Error("the model worked on")
 					}
-					if took := time.Since(started); took > 20*time.Second {
+					if took := time.Since(started); took > 2*time.Minute {
 						t.Errorf("the model heard of it after %s", took)
 					}
 				})
@@ -370,7 +370,7 @@ func TestMCPTime(t *testing.T) {
 		s.embedder.Before.Set(coretest.UntilDone)
 		started := time.Now()
 		s.mcp(newest, "?namespace=a", "X-Timeout-Ms", "600").refuses("save", object{"text": "x"}, "timeout", "600ms")
-		if took := time.Since(started); took < 600*time.Millisecond || took > 10*time.Second {
+		if took := time.Since(started); took < 600*time.Millisecond || took > time.Minute {
 			t.Errorf("it took %s", took)
 		}
 		s.embedder.Before.Clear()

@@ -305,7 +305,7 @@ func (st *storyteller) call(r *op.Route, parameters map[string]string, body any)
 	if len(query) > 0 {
 		path += "?" + query.Encode()
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	return st.caller(&r.Spec).send(ctx, r.Spec.Method, path, body, headers...)
 }

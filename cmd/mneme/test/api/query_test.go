@@ -530,7 +530,7 @@ func TestQueryGivesUp(t *testing.T) {
 		})
 		begun := time.Now()
 		s.post("/namespaces/docs/query", object{"query": "a", "mode": "vector"}, "X-Timeout-Ms", "1000").fails(504, "timeout")
-		if took := time.Since(begun); took > 20*time.Second {
+		if took := time.Since(begun); took > time.Minute {
 			t.Errorf("a limit of a second was answered after %s", took)
 		}
 		await(t, "the model is told of the first call's end", left)

@@ -59,7 +59,7 @@ func TestFailedWrite(t *testing.T) {
 		s.embedder.Before.Set(coretest.UntilDone)
 		begun := time.Now()
 		call("X-Timeout-Ms", "150").fails(504, "timeout", "150ms")
-		if took := time.Since(begun); took > 10*time.Second {
+		if took := time.Since(begun); took > time.Minute {
 			t.Errorf("a limit of 150 ms was answered after %s", took)
 		}
 		unchanged()
@@ -86,7 +86,7 @@ func TestFailedWrite(t *testing.T) {
 		}
 		select {
 		case <-cancelled:
-		case <-time.After(30 * time.Second):
+		case <-time.After(2 * time.Minute):
 			t.Fatal("the model was not told that the caller is gone")
 		}
 		s.embedder.Before.Clear()

@@ -150,7 +150,7 @@ func agree(t *testing.T, page, key string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	browser := &http.Client{Jar: jar, Timeout: 30 * time.Second}
+	browser := &http.Client{Jar: jar, Timeout: 2 * time.Minute}
 	load := func(method, to string, form url.Values) string {
 		r, err := http.NewRequestWithContext(t.Context(), method, to, strings.NewReader(form.Encode()))
 		if err != nil {

@@ -153,7 +153,7 @@ func (g *gate) mend() {
 		if l, err = net.Listen("tcp", g.addr); err == nil {
 			break
 		}
-		if time.Since(began) > 10*time.Second {
+		if time.Since(began) > time.Minute {
 			g.t.Fatal(err)
 		}
 	}
