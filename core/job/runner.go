@@ -377,8 +377,8 @@ func (r *Runner) retry(row port.Job) {
 }
 
 // mark notes that the transaction of Start takes a claim, in place of the one that it noted
-// in an earlier run. It is false where the job is claimed, or being claimed, here already:
-// what takes it twice could end it in one place while the other goes on with it.
+// in an earlier run. It is false where the job is claimed, or being claimed, here already: of
+// two attempts with the same claim the first to end would give it up under the other.
 func (r *Runner) mark(claim string, earlier *string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
