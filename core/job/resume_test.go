@@ -387,13 +387,16 @@ func TestJoinedAsItIsClaimed(t *testing.T) {
 		After: func(_ *job.Job, err error) { after <- err }}
 	left := port.Job{ID: "job_1", Org: b.org, Kind: "work", Partition: b.docs("x"), CreatedAt: b.now()}
 	b.put(left)
-	claiming, goOn := make(chan bool), make(chan bool)
+	claiming, claim := make(chan bool), make(chan bool)
 	b.store.OnView.Set(func() error { // the unclaimed jobs are listed, so what is written next is the claim
 		b.store.OnView.Clear()
 		b.store.OnBackgroundUpdate.Set(func() error {
 			b.store.OnBackgroundUpdate.Clear()
 			claiming <- true
-			<-goOn
+			select {
+			case <-claim:
+			case <-t.Context().Done(): // the test has failed
+			}
 			return nil
 		})
 		return nil
@@ -401,7 +404,7 @@ func TestJoinedAsItIsClaimed(t *testing.T) {
 	s := b.join("a", job.Settings{Poll: time.Hour}, kind)
 	s.run()
 	receive(t, "it is claimed", claiming)
-	joined, join := make(chan bool), make(chan error, 1)
+	joined, goOn, join := make(chan bool), make(chan bool), make(chan error, 1)
 	go func() {
 		in := func(ctx context.Context, store func(job.Writer, port.Partition) error) error {
 			err := b.store.Update(ctx, func(w port.Writer) error { return store(w, left.Partition) })
@@ -413,7 +416,7 @@ func TestJoinedAsItIsClaimed(t *testing.T) {
 		join <- err
 	}()
 	receive(t, "it is joined", joined)
-	goOn <- true
+	claim <- true
 	if err := receive(t, "the attempt", after); err != nil {
 		t.Error(err)
 	}
