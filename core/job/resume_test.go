@@ -433,10 +433,10 @@ func TestJoinedAsItIsClaimed(t *testing.T) {
 }
 
 // TestJoinedWhileAJoinFails: a job that waits for its time, and is joined while another join has not taken its claim
-// yet, is attempted at once though that one fails.
+// yet, is attempted at once though that one fails. It gets the one worker, which that one had reserved.
 func TestJoinedWhileAJoinFails(t *testing.T) {
 	b := newBed(t)
-	s := b.join("a", job.Settings{Poll: time.Hour}, job.Kind{Name: "erase", Single: true, Tries: 5, Backoff: time.Hour,
+	s := b.join("a", job.Settings{Workers: 1, Poll: time.Hour}, job.Kind{Name: "erase", Single: true, Tries: 5, Backoff: time.Hour,
 		MaxBackoff: time.Hour, Run: func(_ context.Context, j *job.Job) error {
 			if j.Tries == 1 {
 				return fault.New(fault.Unavailable, "not now")

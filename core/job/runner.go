@@ -323,10 +323,12 @@ func (r *Runner) Start(ctx context.Context, kind string, o Order) (j port.Job, j
 		}
 		mine = r.take(&Job{Job: j, kind: k, claim: claim, begun: begun, request: request})
 	}
+	if !mine {
+		r.release(k, o.Partition.Org(), room) // before unmark, which may want the place
+	}
 	r.unmark(marked)
 	if !mine {
-		r.release(k, o.Partition.Org(), room)
-		r.rouse()
+		r.rouse() // after it: a claim that is marked is passed over
 	}
 	if err == nil && waits {
 		r.again(j)
@@ -394,7 +396,7 @@ func (r *Runner) mark(claim string, earlier *string) bool {
 	return true
 }
 
-// unmark says that a claim has been taken, or could not be. A job that was joined meanwhile
+// unmark says that a claim has been taken, or could not be. A job that was joined since mark
 // and is not held is attempted now.
 func (r *Runner) unmark(claim string) {
 	r.mu.Lock()

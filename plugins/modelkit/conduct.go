@@ -82,7 +82,7 @@ func (k *check) endsInTime(c conduct) (ok bool, took time.Duration, err error) {
 		err = c.many(ctx, long)
 		took = time.Since(started)
 		cancel()
-		if late := took >= 50*time.Millisecond; took >= time.Second || err != nil || !late {
+		if err != nil || took < 50*time.Millisecond || took >= time.Second {
 			return took < time.Second, took, err
 		}
 	}

@@ -28,8 +28,7 @@ def before_load_schema(context, schema):
     they may go is tried by the tests of core/filter."""
     schemas = schema["components"]["schemas"]
     nested = schemas["Filter"]
-    lists = [name for name, of in nested["properties"].items() if of["items"] == {"$ref": "#/components/schemas/Filter"}]
-    flat = {**nested, "properties": {k: v for k, v in nested["properties"].items() if k not in lists}}
-    schemas["FlatFilter"] = {**flat, "propertyNames": {"pattern": "^[^$]"}}
-    for name in lists:
-        nested["properties"][name] = {**nested["properties"][name], "items": {"$ref": "#/components/schemas/FlatFilter"}}
+    plain = {key: value for key, value in nested.items() if key != "properties"}
+    schemas["FlatFilter"] = {**plain, "propertyNames": {"pattern": "^[^$]"}}
+    for conditions in nested["properties"].values():
+        conditions["items"] = {"$ref": "#/components/schemas/FlatFilter"}
