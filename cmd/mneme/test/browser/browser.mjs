@@ -2,17 +2,22 @@
 // goes wrong with them.
 import { createRequire } from "node:module";
 
+// patience is how long a page may take for what is waited for, in milliseconds: a machine may be busy.
+export const patience = 300_000;
+
+// launch starts a browser.
+export const launch = (modules, executablePath) => createRequire(modules + "/")("playwright-core").chromium.launch({
+  executablePath,
+  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+});
+
 // start starts a browser; seen is where its pages note requests, complaints and what is too wide.
 export const start = async (modules, executablePath, seen) => {
-  const { chromium } = createRequire(modules + "/")("playwright-core");
-  const browser = await chromium.launch({
-    executablePath,
-    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
-  });
+  const browser = await launch(modules, executablePath);
   const open = async (options) => {
     const context = await browser.newContext({ viewport: { width: 320, height: 800 }, reducedMotion: "reduce", ...options });
     const page = await context.newPage();
-    page.setDefaultTimeout(300000);
+    page.setDefaultTimeout(patience);
     page.on("request", (r) => seen.requests.push(r.url()));
     page.on("console", (m) => m.type() === "error" && seen.complaints.push(`${page.url()}: ${m.text()}`));
     page.on("pageerror", (e) => seen.complaints.push(`${page.url()}: ${e}`));

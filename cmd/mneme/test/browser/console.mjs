@@ -2,19 +2,15 @@
 // the namespace, asks, reads why the hit is there, opens its document. Prints what it saw as one
 // line of JSON.
 //   node console.mjs MODULES CHROMIUM LINK NAMESPACE QUESTION
-import { createRequire } from "node:module";
+import { launch, patience } from "./browser.mjs";
 
 const [modules, executablePath, link, namespace, question] = process.argv.slice(2);
-const { chromium } = createRequire(modules + "/")("playwright-core");
-const browser = await chromium.launch({
-  executablePath,
-  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
-});
+const browser = await launch(modules, executablePath);
 const seen = { requests: [], complaints: [], overflow: [], address: "", marks: [], lists: [], document: "", sections: [], palette: "", keys: 0, again: "", stored: 0, cookies: [] };
 try {
   const context = await browser.newContext({ viewport: { width: 320, height: 800 } });
   const page = await context.newPage();
-  page.setDefaultTimeout(300000);
+  page.setDefaultTimeout(patience);
   page.on("request", (r) => seen.requests.push(r.url()));
   page.on("console", (m) => m.type() === "error" && seen.complaints.push(m.text()));
   page.on("pageerror", (e) => seen.complaints.push(String(e)));
@@ -64,7 +60,7 @@ try {
   seen.cookies = (await context.cookies()).map((c) => `${c.name} ${c.httpOnly} ${c.sameSite}`);
 
   const other = await (await browser.newContext()).newPage(); // the link is spent
-  other.setDefaultTimeout(300000);
+  other.setDefaultTimeout(patience);
   await other.goto(link);
   seen.again = await other.getByRole("alert").textContent();
 } finally {

@@ -1,18 +1,14 @@
 // Joins by an invitation, by keyboard alone, and signs in again where no script runs. Prints what
 // it saw as one line of JSON.
 //   node members.mjs MODULES CHROMIUM LINK EMAIL PASSWORD
-import { createRequire } from "node:module";
+import { launch, patience } from "./browser.mjs";
 
 const [modules, executablePath, link, email, password] = process.argv.slice(2);
-const { chromium } = createRequire(modules + "/")("playwright-core");
-const browser = await chromium.launch({
-  executablePath,
-  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
-});
+const browser = await launch(modules, executablePath);
 const seen = { requests: [], complaints: [], overflow: [], joined: "", foot: "", spent: "", plain: "" };
 const open = async (options) => {
   const page = await (await browser.newContext({ viewport: { width: 320, height: 800 }, ...options })).newPage();
-  page.setDefaultTimeout(300000);
+  page.setDefaultTimeout(patience);
   page.on("request", (r) => seen.requests.push(r.url()));
   page.on("console", (m) => m.type() === "error" && seen.complaints.push(m.text()));
   page.on("pageerror", (e) => seen.complaints.push(String(e)));

@@ -1,18 +1,14 @@
 // Opens the reference page like a person: reads it, enters a key, calls an
 // operation. Prints what it saw as one line of JSON.
 //   node reference.mjs MODULES CHROMIUM PAGE KEY PATH
-import { createRequire } from "node:module";
+import { launch, patience } from "./browser.mjs";
 
 const [modules, executablePath, address, key, path] = process.argv.slice(2);
-const { chromium } = createRequire(modules + "/")("playwright-core");
-const browser = await chromium.launch({
-  executablePath,
-  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
-});
+const browser = await launch(modules, executablePath);
 const seen = { requests: [], complaints: [], operations: [], status: 0, called: "", sent: "", body: "" };
 try {
   const page = await browser.newPage();
-  page.setDefaultTimeout(300000);
+  page.setDefaultTimeout(patience);
   page.on("request", (r) => seen.requests.push(r.url()));
   page.on("console", (m) => m.type() === "error" && seen.complaints.push(m.text()));
   page.on("pageerror", (e) => seen.complaints.push(String(e)));

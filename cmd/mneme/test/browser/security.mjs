@@ -1,19 +1,15 @@
 // Signs in at a provider of another site, looks at what is stored with markup in it, and tries what
 // another site could: a form and a frame. Prints what it saw as one line of JSON.
 //   node security.mjs MODULES CHROMIUM BASE STRANGER
-import { createRequire } from "node:module";
+import { launch, patience } from "./browser.mjs";
 
 const [modules, executablePath, base, stranger] = process.argv.slice(2);
-const { chromium } = createRequire(modules + "/")("playwright-core");
-const browser = await chromium.launch({
-  executablePath,
-  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
-});
+const browser = await launch(modules, executablePath);
 const seen = { in: "", foot: "", forged: "", framed: "", after: "", cookie: "", dialogs: [], violations: [], missing: [], cookies: [] };
 try {
   const context = await browser.newContext();
   const page = await context.newPage();
-  page.setDefaultTimeout(300000);
+  page.setDefaultTimeout(patience);
   page.on("dialog", (d) => { seen.dialogs.push(`${page.url()}: ${d.message()}`); d.dismiss(); });
   page.on("console", (m) => /Content Security Policy|TrustedHTML/.test(m.text()) && seen.violations.push(m.text()));
   const members = `${base}/console/o/default/members`;
