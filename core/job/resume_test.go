@@ -436,8 +436,8 @@ func TestJoinedAsItIsClaimed(t *testing.T) {
 // yet, is attempted at once though that one fails. It gets the one worker, which that one had reserved.
 func TestJoinedWhileAJoinFails(t *testing.T) {
 	b := newBed(t)
-	s := b.join("a", job.Settings{Workers: 1, Poll: time.Hour}, job.Kind{Name: "erase", Single: true, Tries: 5, Backoff: time.Hour,
-		MaxBackoff: time.Hour, Run: func(_ context.Context, j *job.Job) error {
+	s := b.join("a", job.Settings{Workers: 1, Poll: time.Hour}, job.Kind{Name: "erase", Single: true, Tries: 5,
+		Backoff: time.Hour, MaxBackoff: time.Hour, Run: func(_ context.Context, j *job.Job) error {
 			if j.Tries == 1 {
 				return fault.New(fault.Unavailable, "not now")
 			}
