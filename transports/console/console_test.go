@@ -73,7 +73,9 @@ func serve(t *testing.T, change func(*console.Options), engines ...func(*server,
 		mux.Handle(pattern, h)
 	}
 	mux.HandleFunc("GET /docs", func(http.ResponseWriter, *http.Request) {})
-	s.Server = httptest.NewServer(mux)
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mux.ServeHTTP(w, r.WithContext(ident.WithRequestID(r.Context(), "test"))) // for the store's hooks
+	}))
 	t.Cleanup(func() {
 		s.Close()
 		s.store.OnView.Clear()

@@ -106,6 +106,14 @@ func (v *visit) upkeep() (view, error) { return v.showUpkeep(moveModel{}) }
 
 func (v *visit) showUpkeep(m moveModel) (view, error) {
 	m.Namespace, m.CanWrite = v.r.PathValue("n"), !v.caller.ReadOnly
+	// Asked before the namespace: a page whose reindexing has ended is asked for no more, and shows what it made.
+	r, err := do[admin.Reindexing](v, call{op: "admin.namespaces.reindexing", path: v.namespaceAt()})
+	switch {
+	case err == nil:
+		m.Progress = &r
+	case !tooFar(err):
+		return view{}, err
+	}
 	// Of the names that begin with this one it is the first.
 	list, err := do[admin.Namespaces](v, call{op: "admin.namespaces.list", path: map[string]string{"org": v.org},
 		query: url.Values{"prefix": {m.Namespace}, "limit": {"1"}}})
@@ -117,13 +125,6 @@ func (v *visit) showUpkeep(m moveModel) (view, error) {
 	}
 	if m.Embedders, err = v.embedders(chosenModel, choice{Text: "of the model as it is"},
 		choice{Value: chosenModel, Text: "of the server's default"}); err != nil {
-		return view{}, err
-	}
-	r, err := do[admin.Reindexing](v, call{op: "admin.namespaces.reindexing", path: v.namespaceAt()})
-	switch {
-	case err == nil:
-		m.Progress = &r
-	case !tooFar(err):
 		return view{}, err
 	}
 	out := view{title: "Move and reindex " + m.Namespace, template: "upkeep", section: "namespaces", model: m,

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -573,4 +574,64 @@ func TestTheModelOfANamespace(t *testing.T) {
 
 	alone := serve(t, nil)
 	alone.signedIn(alone.key.Secret).get(all).want(t, 200, "Make a namespace").lacks(t, "embedding_model")
+}
+
+// finish waits until every job has ended. It asks the store: a page would wait for what the page
+// that is being made may hold.
+func (s *server) finish() error {
+	for underway := true; underway; time.Sleep(time.Millisecond) {
+		err := s.store.DocumentStore.View(s.Context(), func(r port.Reader) error {
+			jobs, err := r.Jobs(s.Context(), port.JobList{})
+			underway = slices.ContainsFunc(jobs, func(j port.Job) bool { return !j.Status.Ended() })
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A page that shows a reindexing as ended shows what it made, whatever it had asked when it ended.
+func TestAReindexingThatEndsWhileItsPageIsMade(t *testing.T) {
+	second := &coretest.Embedder{ID: "second", Digest: "sha256:second", Size: 48}
+	s := serve(t, nil, func(_ *server, c *engine.Config) {
+		c.Models.Embedders, c.Models.All = []port.Embedder{second}, append(c.Models.All, second)
+	})
+	b := s.signedIn(s.key.Secret)
+	const at = "/console/o/default/n/own/upkeep"
+	b.write("own", "bees", "Bees make honey.").want(t, 303)
+	for read := int64(1); ; read++ {
+		release := make(chan struct{})
+		second.Before.Set(func(ctx context.Context, _ port.TextKind, _ []string) error {
+			select {
+			case <-release:
+			case <-ctx.Done():
+			}
+			return ctx.Err()
+		})
+		b.post(at, url.Values{"embedding_model": {"=second"}}).want(t, 303)
+		var reads atomic.Int64
+		var ended atomic.Bool
+		s.store.OnCallView.Set(func() error {
+			if reads.Add(1) != read {
+				return nil
+			}
+			close(release)
+			ended.Store(true)
+			return s.finish()
+		})
+		a := b.get(at).want(t, 200)
+		s.store.OnCallView.Clear()
+		if !ended.Load() { // it reads no more often
+			close(release)
+			break
+		}
+		if !strings.Contains(a.body, "data-refresh") {
+			a.want(t, 200, "model that was chosen for it")
+		}
+		b.settled(at).want(t, 200, "model that was chosen for it")
+		b.post(at, url.Values{"embedding_model": {"="}}).want(t, 303)
+		b.settled(at).want(t, 200, "of the configured model")
+	}
 }
