@@ -51,6 +51,12 @@ type Elsewhere interface {
 	Elsewhere() (time.Duration, int)
 }
 
+// Preparer is an extractor that must be made ready before it reads its first file.
+type Preparer interface {
+	// Prepare waits until it is ready, or until ctx ends. Where it cannot be made ready, Extract says why.
+	Prepare(ctx context.Context)
+}
+
 // closer is an extractor that holds something between files.
 type closer interface {
 	Close(context.Context) error
@@ -163,7 +169,7 @@ func (s *Set) Extract(ctx context.Context, f port.File) (port.Extracted, error) 
 		return s.extractElsewhere(ctx, f, media)
 	}
 	f.MediaType = media
-	out, err := s.contained(ctx, s.own, e, f)
+	out, err := s.contained(ctx, s.own, e.Extractor, f)
 	var why *port.FileError
 	if s.fallback != nil && errors.As(err, &why) && (why.Code == port.FileNoText || why.Code == port.FileUnsupported) &&
 		s.fallbackReads(media) { // such as the pictures of scanned pages
@@ -198,8 +204,12 @@ type result struct {
 // contained has a file read beside the caller, who waits until the context or the time
 // for reading ends. A parser that does not stop then goes on holding its place among
 // those that run at once until it does. Places are shared among organizations, since nothing
-// can make a parser give way to another's.
+// can make a parser give way to another's. What an extractor needs once takes neither a file's time
+// nor a place.
 func (s *Set) contained(ctx context.Context, at place, e port.Extractor, f port.File) (port.Extracted, error) {
+	if p, ok := e.(Preparer); ok {
+		p.Prepare(ctx)
+	}
 	leave, err := at.gate.Enter(ctx)
 	if ctx.Err() != nil {
 		if err == nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mnemehq/mneme/adapters/extract"
@@ -310,6 +311,56 @@ func TestFilesThatAreReadElsewhere(t *testing.T) {
 	if codeOf(err) != port.FileTimeout || !strings.Contains(err.Error(), "1ms") {
 		t.Error(err)
 	}
+}
+
+// slow is an extractor that takes a while until it reads its first file.
+type slow struct {
+	reader
+	ready chan struct{} // closed when it is
+}
+
+func (s slow) Prepare(ctx context.Context) {
+	select {
+	case <-s.ready:
+	case <-ctx.Done():
+	}
+}
+
+// What an extractor needs before its first file takes no file's time, and no place: more of them wait than
+// are read at once, for longer than a file may take. A caller may leave meanwhile.
+func TestExtractorThatIsPrepared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := settings()
+		s.Parallel = 1
+		s.Limits = extract.DefaultLimits()
+		e := slow{of(echo, "text/markdown .md"), make(chan struct{})}
+		set := extract.New(s, e, of(echo, "text/plain .txt"))
+		file := port.File{Name: "x.md", Content: []byte("x")}
+		ctx, leave := context.WithCancel(t.Context())
+		left := make(chan error, 1)
+		go func() {
+			_, err := set.Extract(ctx, file)
+			left <- err
+		}()
+		var waiting sync.WaitGroup
+		for range 3 {
+			waiting.Go(func() {
+				if _, err := set.Extract(t.Context(), file); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		time.Sleep(2 * s.Limits.Time)
+		leave()
+		if err := <-left; !errors.Is(err, context.Canceled) {
+			t.Errorf("who has left is told %v", err)
+		}
+		if _, err := set.Extract(t.Context(), port.File{Name: "x.txt", Content: []byte("x")}); err != nil {
+			t.Errorf("a file of another kind: %v", err)
+		}
+		close(e.ready)
+		waiting.Wait()
+	})
 }
 
 func TestCallerThatLeaves(t *testing.T) {

@@ -85,13 +85,19 @@ type instance struct {
 	done   func()
 }
 
-// open makes an instance that lives until close or until the context ends.
-func (s *sandbox) open(ctx context.Context) (*instance, error) {
+// prepare waits until PDFium is started or has failed to, or until the context ends.
+func (s *sandbox) prepare(ctx context.Context) {
 	s.start.Do(func() { go s.compile() })
 	select {
 	case <-s.started:
 	case <-ctx.Done():
-		return nil, ctx.Err()
+	}
+}
+
+// open makes an instance that lives until close or until the context ends. prepare comes before it.
+func (s *sandbox) open(ctx context.Context) (*instance, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
 	if s.failure != nil {
 		return nil, s.failure
