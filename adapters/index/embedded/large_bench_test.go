@@ -2,7 +2,6 @@ package embedded_test
 
 import (
 	"cmp"
-	"context"
 	"encoding/binary"
 	"fmt"
 	"log/slog"
@@ -105,9 +104,25 @@ func (n *nearest) offer(score float32, chunk int) {
 	n.list = n.list[:min(len(n.list), n.k)]
 }
 
-// BenchmarkLarge searches one partition of MNEME_BENCH_CHUNKS chunks without text by vector, and reports how many of
-// the exact best are found: the share among the first 10 and the first 100.
-func BenchmarkLarge(b *testing.B) {
+// parts are what filters of a large partition keep: one of so many chunks.
+var parts = []int{1, 3, 10, 30, 100, 1000}
+
+func isOf(part, chunk int) bool { return chunk*7919%part == 0 }
+
+// ofPart is the filter that keeps one of part chunks; nil: all.
+func ofPart(part int) *filter.Filter {
+	if part == 1 {
+		return nil
+	}
+	return &filter.Filter{Op: filter.In, Key: "part", Values: []string{strconv.Itoa(part)}}
+}
+
+var largeAt = port.Documents("org", "n").At(1)
+
+// openLarge fills a partition with MNEME_BENCH_CHUNKS chunks, a document each with an entry to which facets are added,
+// and opens it again as a restarted server does. A benchmark of its own reports what that took.
+func openLarge(b *testing.B, entry func(chunk int) port.Entry) *embedded.Index {
+	b.Helper()
 	chunks := benchChunks
 	if s := os.Getenv("MNEME_BENCH_CHUNKS"); s != "" {
 		var err error
@@ -115,50 +130,85 @@ func BenchmarkLarge(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	k, err := simd.Best()
-	if err != nil {
-		b.Fatal(err)
-	}
-	x, err := embedded.Open(embedded.Default(), b.TempDir(), slog.New(slog.DiscardHandler))
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer x.Close()
-	l, at := newLargeVectors(b), port.Documents("org", "n").At(1)
-	parts := []int{1, 3, 10, 30, 100, 1000}
-	best := make([][]nearest, len(parts))
-	for i := range best {
-		best[i] = slices.Repeat([]nearest{{k: 100}}, len(l.asked))
-	}
+	dir := b.TempDir()
+	x := open(b, dir)
 	const size = 4096
 	var applying time.Duration
 	for from := 0; from < chunks; from += size {
 		batch := port.Batch{After: uint64(from / size), Upto: uint64(from/size + 1)}
 		for i := from; i < min(chunks, from+size); i++ {
-			v := l.vector()
-			var facets []string
-			for j, part := range parts {
-				if i*7919%part != 0 {
-					continue
-				}
-				facets = append(facets, filter.Token("part", strconv.Itoa(part)))
-				for q := range l.asked {
-					best[j][q].offer(k.Dot(l.asked[q], v), i)
+			e := entry(i)
+			for _, part := range parts {
+				if isOf(part, i) {
+					e.Facets = append(e.Facets, filter.Token("part", strconv.Itoa(part)))
 				}
 			}
-			batch.Changes = append(batch.Changes, port.IndexChange{Document: fmt.Sprintf("%08d", i),
-				Entries: []port.Entry{{Vector: v, Facets: facets}}})
+			batch.Changes = append(batch.Changes, port.IndexChange{Document: fmt.Sprintf("%08d", i), Entries: []port.Entry{e}})
 		}
 		start := time.Now()
-		if err := x.Apply(context.Background(), at, batch); err != nil {
+		if err := x.Apply(b.Context(), largeAt, batch); err != nil {
 			b.Fatal(err)
 		}
 		applying += time.Since(start)
 	}
 	applied := time.Now()
-	embedded.Settle(x, at)
-	b.Logf("%d chunks in %d segments, applied in %v, settled in %v", x.Stats().Chunks, x.Stats().Segments, applying,
-		time.Since(applied))
+	embedded.Settle(x, largeAt)
+	settled := time.Since(applied)
+	if err := x.Close(); err != nil {
+		b.Fatal(err)
+	}
+	closed := time.Now()
+	x = open(b, dir)
+	if _, err := x.Search(b.Context(), largeAt, port.IndexQuery{Retriever: port.Keyword, Text: "open", Limit: 1}); err != nil {
+		b.Fatal(err)
+	}
+	opened, st := time.Since(closed), x.Stats()
+	b.Run("made", func(b *testing.B) {
+		b.ReportMetric(0, "ns/op")
+		b.ReportMetric(float64(st.Segments), "segments")
+		b.ReportMetric(applying.Seconds(), "apply-s")
+		b.ReportMetric(settled.Seconds(), "settle-s")
+		b.ReportMetric(1000*opened.Seconds(), "open-ms")
+		b.ReportMetric(float64(st.Mapped)/float64(st.Chunks), "disk-B/chunk")
+		b.ReportMetric(float64(st.Bytes)/float64(st.Chunks), "memory-B/chunk")
+	})
+	return x
+}
+
+func open(b *testing.B, dir string) *embedded.Index {
+	b.Helper()
+	x, err := embedded.Open(embedded.Default(), dir, slog.New(slog.DiscardHandler))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = x.Close() })
+	return x
+}
+
+// BenchmarkLarge searches chunks without text by vector, and reports how many of
+// the exact best are found: the share among the first 10 and the first 100.
+func BenchmarkLarge(b *testing.B) {
+	k, err := simd.Best()
+	if err != nil {
+		b.Fatal(err)
+	}
+	l := newLargeVectors(b)
+	best := make([][]nearest, len(parts))
+	for i := range best {
+		best[i] = slices.Repeat([]nearest{{k: 100}}, len(l.asked))
+	}
+	x := openLarge(b, func(chunk int) port.Entry {
+		v := l.vector()
+		for q := range l.asked {
+			score := k.Dot(l.asked[q], v)
+			for j, part := range parts {
+				if isOf(part, chunk) {
+					best[j][q].offer(score, chunk)
+				}
+			}
+		}
+		return port.Entry{Vector: v}
+	})
 	for j, part := range parts {
 		for _, limit := range []int{10, 100} {
 			b.Run(fmt.Sprintf("part%d/top%d", part, limit), func(b *testing.B) {
@@ -166,12 +216,9 @@ func BenchmarkLarge(b *testing.B) {
 				found, wanted := 0, 0
 				for b.Loop() {
 					q := len(took) % len(l.asked)
-					in := port.IndexQuery{Retriever: port.Vector, Vector: l.asked[q], Limit: limit}
-					if part > 1 {
-						in.Filter = &filter.Filter{Op: filter.In, Key: "part", Values: []string{strconv.Itoa(part)}}
-					}
 					start := time.Now()
-					hits, err := x.Search(context.Background(), at, in)
+					hits, err := x.Search(b.Context(), largeAt, port.IndexQuery{Retriever: port.Vector, Vector: l.asked[q], Limit: limit,
+						Filter: ofPart(part)})
 					if err != nil {
 						b.Fatal(err)
 					}
@@ -187,6 +234,29 @@ func BenchmarkLarge(b *testing.B) {
 				}
 				percentiles(b, took)
 				b.ReportMetric(float64(found)/float64(wanted), "recall")
+			})
+		}
+	}
+}
+
+// BenchmarkLargeWords searches chunks of about 100 words without vectors by keyword.
+func BenchmarkLargeWords(b *testing.B) {
+	g := newGenerator(b)
+	x := openLarge(b, func(int) port.Entry { return port.Entry{Text: g.text()} })
+	for _, part := range parts {
+		for _, limit := range []int{10, 100} {
+			b.Run(fmt.Sprintf("part%d/top%d", part, limit), func(b *testing.B) {
+				var took []time.Duration
+				for b.Loop() {
+					text := g.corpus.questions[len(took)%len(g.corpus.questions)]
+					start := time.Now()
+					if _, err := x.Search(b.Context(), largeAt, port.IndexQuery{Retriever: port.Keyword, Text: text, Limit: limit,
+						Filter: ofPart(part)}); err != nil {
+						b.Fatal(err)
+					}
+					took = append(took, time.Since(start))
+				}
+				percentiles(b, took)
 			})
 		}
 	}
