@@ -144,7 +144,7 @@ type Query struct {
 type Weights struct {
 	Vector  float64 `yaml:"vector" help:"Weight of vector search."`
 	Keyword float64 `yaml:"keyword" help:"Weight of keyword search."`
-	Sparse  float64 `yaml:"sparse" help:"Weight of learned-sparse search, beside vector and keyword search where vectors are uncertain; there is less of it, down to none, the further the nearest vector stands out."`
+	Sparse  float64 `yaml:"sparse" help:"Weight of learned-sparse search; beside vector and keyword search two fifths of it at most, where vectors are uncertain, and less, down to none, the further the nearest vector stands out."`
 }
 
 // Memory holds what is particular to end users' memories.

@@ -208,7 +208,7 @@ func TestRequestWeightsDecide(t *testing.T) {
 	}
 }
 
-// Sparse has its whole weight where the nearest chunk lies 3.5 deviations or less above the
+// Sparse has two fifths of its weight where the nearest chunk lies 3 deviations or less above the
 // last of the vector list, and none from 4.5 (docs/decisions.md#d-118). With near chunks of
 // a hundred alike and the others alike, too, the nearest lies 1/√(p(1-p)) above, p = near/100.
 // A chunk that sparse alone has and one that keywords alone have differ by their weights only.
@@ -237,13 +237,13 @@ func TestSparseCountsWhereVectorsAreUncertain(t *testing.T) {
 		weights map[port.Retriever]float64
 		want    float64
 	}{
-		"3.49 deviations":       {retrieve.DefaultFusion(), vectors(9), nil, 1},
-		"3.69":                  {retrieve.DefaultFusion(), vectors(8), nil, .8140},
-		"3.92":                  {retrieve.DefaultFusion(), vectors(7), nil, .5807},
-		"4.21":                  {retrieve.DefaultFusion(), vectors(6), nil, .2892},
+		"2.97 deviations":       {retrieve.DefaultFusion(), vectors(13), nil, .4000},
+		"3.08":                  {retrieve.DefaultFusion(), vectors(12), nil, .3794},
+		"3.49":                  {retrieve.DefaultFusion(), vectors(9), nil, .2682},
+		"4.21":                  {retrieve.DefaultFusion(), vectors(6), nil, .0771},
 		"4.59":                  {retrieve.DefaultFusion(), vectors(5), nil, 0},
 		"10.05":                 {retrieve.DefaultFusion(), vectors(1), nil, 0},
-		"no deviation":          {retrieve.DefaultFusion(), vectors(0), nil, 1},
+		"no deviation":          {retrieve.DefaultFusion(), vectors(0), nil, .4},
 		"no vectors":            {retrieve.DefaultFusion(), retrieve.List{Retriever: port.Vector}, nil, 1},
 		"only ranks of vectors": {retrieve.DefaultFusion(), ranks, nil, 1},
 		"by ranks":              {rrf, vectors(5), nil, 1},
