@@ -261,6 +261,7 @@ func rowsRead(chunks, k int) int {
 const (
 	readShare   = .15  // of a segment of a million chunks, what a search for its ten best reads at most
 	firstPart   = 16   // the best of them are read first: one of firstPart
+	nextPart    = 4    // times what has been read are then read at most before it is asked again what is worth reading
 	missedShare = .002 // of the results, what is expected to lie in cells that are left out although they could be read
 	sampledRows = 4096
 )
@@ -353,27 +354,28 @@ func (d *differences) normal() (mean, deviation float64) {
 	return mean, math.Sqrt(max(d.squares/float64(d.n)-mean*mean, 0))
 }
 
-// scanCells offers the rows of the cells of a segment that promise most.
+// scanCells offers the rows of the cells of a segment that promise most. Without a filter it reads at most what rowsRead
+// says. What a filter leaves may lie far from the query, where the best of it are found all the same: then few pass, the
+// score that a result must have is low, and more is read, all of it at the most.
 func (x *Index) scanCells(ctx context.Context, coarse *selection, near coarseQuery, seg *segment, at uint32, set bitset,
 	limit int, filtered bool) error {
 	s := cellScan{Index: x, coarse: coarse, near: near, seg: seg, at: at, set: set,
 		dots: make([]int32, scanRows), list: make([]uint32, scanRows)}
 	s.cellRanking = x.rankCells(near, seg, s.dots)
-	// What a filter leaves may lie in other cells than those that are near, so that all are read.
-	read := rowsRead(seg.chunks, limit)
-	all := filtered || read < 4*limit
-	if all {
-		read = seg.chunks
+	most := rowsRead(seg.chunks, limit)
+	part := most / firstPart
+	if filtered {
+		most = seg.chunks
 	}
+	if part < limit/4 { // not worth a choice
+		part, most = seg.chunks, seg.chunks
+	}
+	missed := missedShare * float64(limit) * float64(seg.chunks) / float64(max(coarse.topK.snap.live, seg.chunks))
 	// The best go first: they have most of what is kept, few rows of the rest get past that, and they tell which of the rest
-	// are worth reading.
-	high, sum := uint16(cellRanks), 0
-	for _, part := range []int{read / firstPart, read} {
-		low, least := high, uint16(0)
-		if part == read && !all {
-			missed := missedShare * float64(limit) * float64(seg.chunks) / float64(max(coarse.topK.snap.live, seg.chunks))
-			least = s.worthReading(coarse.kth(limit), s.differences, missed)
-		}
+	// are worth reading. With each part these get fewer.
+	least := uint16(0)
+	for high, sum := uint16(cellRanks), 0; high > least && sum < most; part = min(nextPart*part, most) {
+		low := high
 		for low > least && sum < part {
 			low--
 			sum += s.rows[low]
@@ -382,6 +384,7 @@ func (x *Index) scanCells(ctx context.Context, coarse *selection, near coarseQue
 			return err
 		}
 		high = low
+		least = s.worthReading(coarse.kth(limit), s.differences, missed)
 	}
 	return nil
 }
@@ -412,13 +415,12 @@ func (s *cellScan) scan(ctx context.Context, low, high uint16) error {
 		if cell > 0 {
 			from = s.seg.cellEnd[cell-1]
 		}
-		for from < end {
-			part := s.list[n:min(n+int(end-from), scanRows)]
-			for i := range part {
-				part[i] = from + uint32(i)
+		for place := from; place < end; place++ {
+			if s.set != nil && !s.set.has(s.seg.cellRow[place]) {
+				continue
 			}
-			from += uint32(len(part))
-			if n += len(part); n == scanRows {
+			s.list[n] = place
+			if n++; n == scanRows {
 				if err := s.score(ctx, n); err != nil {
 					return err
 				}
@@ -436,7 +438,7 @@ func (s *cellScan) score(ctx context.Context, n int) error {
 	}
 	list, dots := s.list[:n], s.dots[:n]
 	s.kernels.DotNibblesAt(dots, s.near.codes, s.seg.coarse, simd.NibbleBytes(s.seg.dim), list, s.seg.coarseTerm)
-	s.coarse.scanListed(dots, s.near, s.seg, s.at, list, s.set)
+	s.coarse.scanListed(dots, s.near, s.seg, s.at, list)
 	if n > 0 && s.n < sampledRows {
 		cell, _ := slices.BinarySearch(s.seg.cellEnd, list[0]+1)
 		for j, place := range list {

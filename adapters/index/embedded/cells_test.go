@@ -218,6 +218,7 @@ func TestCellsHideNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	settle(x, p)
+	found, wanted := 0, 0
 	for i, v := range vectors[:40] {
 		if v == nil {
 			continue
@@ -227,6 +228,21 @@ func TestCellsHideNothing(t *testing.T) {
 		if err != nil || len(hits) != 100 {
 			t.Fatalf("%d of 100 hits of another subject, %v", len(hits), err)
 		}
+		var scores []float32
+		for j, other := range vectors {
+			if other != nil && max(of[j], 0)%2 != max(of[i], 0)%2 {
+				scores = append(scores, x.kernels.Dot(v, other))
+			}
+		}
+		least := kthLargest(scores, 100)
+		for _, h := range hits {
+			if wanted++; h.Score >= least-1e-3 {
+				found++
+			}
+		}
+	}
+	if recall := float64(found) / float64(wanted); !(recall >= .97) {
+		t.Errorf("%.4f of the best of another subject are found", recall)
 	}
 	hits, err := x.Search(t.Context(), p, port.IndexQuery{Retriever: port.Vector, Vector: vectors[0], Limit: 1000})
 	if err != nil || len(hits) != 1000 {

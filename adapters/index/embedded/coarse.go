@@ -243,15 +243,13 @@ func (s *selection) scan(dots []int32, q coarseQuery, terms []float32, seg, at u
 }
 
 // scanListed is scan for the rows at the places of a segment's cells that list has.
-func (s *selection) scanListed(dots []int32, q coarseQuery, segment *segment, seg uint32, list []uint32, set bitset) {
+func (s *selection) scanListed(dots []int32, q coarseQuery, segment *segment, seg uint32, list []uint32) {
 	floor := max(s.floor(), -math.MaxFloat32)
 	dots = dots[:len(list)]
 	for j, place := range list {
 		if score := q.score(dots[j], segment.coarseTerm[2*place:]); score >= floor {
-			if row := segment.cellRow[place]; set == nil || set.has(row) {
-				s.offer(candidate{score, seg, row})
-				floor = max(s.floor(), -math.MaxFloat32)
-			}
+			s.offer(candidate{score, seg, segment.cellRow[place]})
+			floor = max(s.floor(), -math.MaxFloat32)
 		}
 	}
 }

@@ -217,8 +217,8 @@ func BenchmarkLarge(b *testing.B) {
 				for b.Loop() {
 					q := len(took) % len(l.asked)
 					start := time.Now()
-					hits, err := x.Search(b.Context(), largeAt, port.IndexQuery{Retriever: port.Vector, Vector: l.asked[q], Limit: limit,
-						Filter: ofPart(part)})
+					hits, err := x.Search(b.Context(), largeAt, port.IndexQuery{Retriever: port.Vector, Vector: l.asked[q],
+						Limit: limit, Filter: ofPart(part)})
 					if err != nil {
 						b.Fatal(err)
 					}
@@ -250,8 +250,8 @@ func BenchmarkLargeWords(b *testing.B) {
 				for b.Loop() {
 					text := g.corpus.questions[len(took)%len(g.corpus.questions)]
 					start := time.Now()
-					if _, err := x.Search(b.Context(), largeAt, port.IndexQuery{Retriever: port.Keyword, Text: text, Limit: limit,
-						Filter: ofPart(part)}); err != nil {
+					if _, err := x.Search(b.Context(), largeAt, port.IndexQuery{Retriever: port.Keyword, Text: text,
+						Limit: limit, Filter: ofPart(part)}); err != nil {
 						b.Fatal(err)
 					}
 					took = append(took, time.Since(start))

@@ -13,9 +13,11 @@ import (
 const (
 	scanRows    = 2048 // rows a kernel call scores; the context is checked between calls
 	sparseScan  = 4    // with fewer than 1/sparseScan of the rows allowed, rows are picked one by one
+	sparseCells = 32   // the same of a segment in cells
 	coarsePass  = 512  // least number of rows that pass the scan of coarse codes
 	coarseTimes = 8    // and their number for each result asked for
 	coarseShare = 1000 // and the part of all rows: the denser they lie, the more come between
+	coarseMost  = 4096 // but no more than these
 	finePass    = 256  // least number of rows that are scored with second codes
 )
 
@@ -43,7 +45,7 @@ func (x *Index) searchVector(ctx context.Context, s *snapshot, allow []allowance
 	first := simd.PrepareQuery(code)
 	unit := normalized(q.Vector)
 	fine := newTopK(s, max(finePass, q.Limit+q.Limit/2))
-	coarse := newSelection(s, max(coarsePass, coarseTimes*q.Limit, s.live/coarseShare))
+	coarse := newSelection(s, max(coarsePass, coarseTimes*q.Limit, min(s.live/coarseShare, coarseMost)))
 	dots := make([]int32, scanRows)
 	filtered := q.Filter != nil || q.After != nil || q.Before != nil
 	var rows []uint32
@@ -52,7 +54,11 @@ func (x *Index) searchVector(ctx context.Context, s *snapshot, allow []allowance
 			continue
 		}
 		seg, set := v.segment, allow[i].set
-		if set != nil && set.count() < seg.chunks/sparseScan {
+		picked := seg.chunks / sparseScan
+		if len(seg.cellEnd) > 0 {
+			picked = seg.chunks / sparseCells
+		}
+		if set != nil && set.count() < picked {
 			rows = set.ordinals(rows[:0])
 			for at := 0; at < len(rows); at += scanRows {
 				if err := ctx.Err(); err != nil {
