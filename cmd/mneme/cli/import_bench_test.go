@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -86,15 +87,19 @@ func BenchmarkImport(b *testing.B) {
 			text.WriteString(p.passage() + "\n\n")
 		}
 		compareImport(b, m, "passages.txt", text.String(), func(site *harness.Site) []string {
-			var document struct {
-				ChunkList []struct{ Start, End int } `json:"chunk_list"`
-				Text      string
-			}
-			site.Serve().Client(b, site.Key("--name", "bench")).
-				OK("GET", "/namespaces/n/documents/passages.txt?include=chunks", nil).Into(&document)
+			client := site.Serve().Client(b, site.Key("--name", "bench"))
+			var all struct{ Documents []struct{ ID string } } // a file of this length becomes several
+			client.OK("GET", "/namespaces/n/documents?limit=1000", nil).Into(&all)
 			var chunks []string
-			for _, c := range document.ChunkList {
-				chunks = append(chunks, document.Text[c.Start:c.End])
+			for _, d := range all.Documents {
+				var document struct {
+					ChunkList []struct{ Start, End int } `json:"chunk_list"`
+					Text      string
+				}
+				client.OK("GET", "/namespaces/n/documents/"+url.PathEscape(d.ID)+"?include=chunks", nil).Into(&document)
+				for _, c := range document.ChunkList {
+					chunks = append(chunks, document.Text[c.Start:c.End])
+				}
 			}
 			return chunks
 		})
