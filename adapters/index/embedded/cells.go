@@ -264,6 +264,8 @@ const (
 	nextPart    = 4    // times what has been read are then read at most before it is asked again what is worth reading
 	missedShare = .002 // of the results, what is expected to lie in cells that are left out although they could be read
 	sampledRows = 4096
+
+	leastSampled = 100 // rows, of which fewer tell no deviation: where a filter lets few through
 )
 
 // cellRanks are ranks of a segment's cells, coarse enough for a sum of rows by rank: the higher, the more a cell promises.
@@ -318,7 +320,7 @@ func (x *Index) rankCells(near coarseQuery, seg *segment, dots []int32) *cellRan
 // distribution that has the mean and deviation of d. Real ones differ by nearly that.
 func (r *cellRanking) worthReading(floor float32, d differences, missed float64) uint16 {
 	mean, deviation := d.normal()
-	if !(deviation > 0) {
+	if d.n < leastSampled || !(deviation > 0) {
 		return 0
 	}
 	for rank, rows := range r.rows {

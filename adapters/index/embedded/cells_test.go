@@ -176,8 +176,14 @@ func TestCellsWorthReading(t *testing.T) {
 			t.Errorf("deviation %v: nothing can pass, and cells are read from rank %d on", deviation, least)
 		}
 	}
-	if least := ranking.worthReading(.5, differences{}, 1); least != 0 {
-		t.Errorf("of unknown rows, cells are read from rank %d on", least)
+	for n, want := range map[int]bool{0: false, 2: false, leastSampled - 1: false, leastSampled: true} {
+		var few differences
+		for few.n < n {
+			few.add(float32(few.n%2) / 100)
+		}
+		if least := ranking.worthReading(.5, few, 1); (least != 0) != want {
+			t.Errorf("of %d rows, cells are read from rank %d on", n, least)
+		}
 	}
 }
 
