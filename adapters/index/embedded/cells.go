@@ -365,12 +365,9 @@ func (x *Index) scanCells(ctx context.Context, coarse *selection, near coarseQue
 		dots: make([]int32, scanRows), list: make([]uint32, scanRows)}
 	s.cellRanking = x.rankCells(near, seg, s.dots)
 	most := rowsRead(seg.chunks, limit)
-	part := most / firstPart
+	part := max(most/firstPart, 1)
 	if filtered {
 		most = seg.chunks
-	}
-	if part < limit/4 { // not worth a choice
-		part, most = seg.chunks, seg.chunks
 	}
 	missed := missedShare * float64(limit) * float64(seg.chunks) / float64(max(coarse.topK.snap.live, seg.chunks))
 	// The best go first: they have most of what is kept, few rows of the rest get past that, and they tell which of the rest
