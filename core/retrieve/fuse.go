@@ -152,9 +152,9 @@ func (f Fusion) Fuse(lists []List, weights map[port.Retriever]float64) []*Candid
 // What learned-sparse counts beside vectors and keywords follows from how many deviations the nearest chunk lies
 // above the last of the vector list (docs/quality.md#learned-sparse).
 const (
-	unsure = 3.0 // and below: vectors tell little
-	sure   = 4.5 // and above: vectors know
-	most   = 0.4 // of its weight: two other lists have spoken
+	unsure    = 3.0 // and below: vectors tell little
+	sure      = 4.5 // and above: vectors know
+	mostDoubt = 0.4 // of its weight: two other lists have spoken
 )
 
 // doubt is the share of its weight, 0 to 1, that learned-sparse has beside vectors and
@@ -167,7 +167,7 @@ func (f Fusion) doubt(lists []List, longest int) float64 {
 		words = words || l.Retriever == port.Keyword
 		if l.Retriever == port.Vector && !l.RanksOnly && len(l.Hits) > 0 {
 			z := f.normaliser(l, longest)(1, f.score(l, 0))
-			share = most * min(max((sure-z)/(sure-unsure), 0), 1)
+			share = mostDoubt * min(max((sure-z)/(sure-unsure), 0), 1)
 		}
 	}
 	if f.Method == RRF || !words {

@@ -152,11 +152,7 @@ func bench(b *testing.B) (*fixture, *embedded.Index) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	x, err := embedded.Open(embedded.Default(), f.dir, slog.Default())
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { _ = x.Close() })
+	x := open(b, f.dir)
 	if f.g == nil {
 		f.g = newGenerator(b)
 		for seq := range uint64(benchChunks / 100) {

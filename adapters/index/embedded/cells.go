@@ -259,13 +259,12 @@ func rowsRead(chunks, k int) int {
 }
 
 const (
-	readShare   = .15  // of a segment of a million chunks, what a search for its ten best reads at most
-	firstPart   = 16   // the best of them are read first: one of firstPart
-	nextPart    = 4    // times what has been read are then read at most before it is asked again what is worth reading
-	missedShare = .002 // of the results, what is expected to lie in cells that are left out although they could be read
-	sampledRows = 4096
-
-	leastSampled = 100 // rows, of which fewer tell no deviation: where a filter lets few through
+	readShare    = .15  // of a segment of a million chunks, what a search for its ten best reads at most
+	firstPart    = 16   // the best of them are read first: one of firstPart
+	nextPart     = 4    // times as much has been read when it is asked again what is worth reading
+	missedShare  = .002 // of the results, what is expected to lie in cells that are left out although they could be read
+	leastSampled = 100  // rows whose differences tell a deviation; where a filter lets few through there are fewer
+	sampledRows  = 4096
 )
 
 // cellRanks are ranks of a segment's cells, coarse enough for a sum of rows by rank: the higher, the more a cell promises.

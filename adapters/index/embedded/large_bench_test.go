@@ -125,8 +125,7 @@ func openLarge(b *testing.B, entry func(chunk int) port.Entry) *embedded.Index {
 	b.Helper()
 	chunks := benchChunks
 	if s := os.Getenv("MNEME_BENCH_CHUNKS"); s != "" {
-		var err error
-		if chunks, err = strconv.Atoi(s); err != nil {
+		if _, err := fmt.Sscan(s, &chunks); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,9 +1,9 @@
 package cli_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"net/url"
 	"os"
@@ -11,15 +11,13 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/mnemehq/mneme/adapters/model/wasm"
 	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 	"github.com/mnemehq/mneme/core/port"
-	"github.com/mnemehq/mneme/wasm/host"
-	"github.com/mnemehq/mneme/wasm/models"
 )
 
 // prose makes passages of sentences of this repository's pages, each another.
@@ -54,15 +52,12 @@ func (p *prose) passage() string {
 }
 
 // BenchmarkImport imports MNEME_BENCH_PASSAGES passages (2,000) with the built-in model, each a document of
-// one file or all of them one document, and has the model alone embed the same chunks, on all cores. It reports what
+// one file or all of them one text, and has the model alone embed the same chunks, on all cores. It reports what
 // share of the import's time the model alone takes (of-model), beside the import's chunks a second.
 func BenchmarkImport(b *testing.B) {
-	passages := 2000
-	if s := os.Getenv("MNEME_BENCH_PASSAGES"); s != "" {
-		var err error
-		if passages, err = strconv.Atoi(s); err != nil {
-			b.Fatal(err)
-		}
+	var passages int
+	if _, err := fmt.Sscan(cmp.Or(os.Getenv("MNEME_BENCH_PASSAGES"), "2000"), &passages); err != nil {
+		b.Fatal(err)
 	}
 	m, p := openStock(b), newProse(b)
 	once := filepath.Join(b.TempDir(), "once.txt") // compiles the model for the runs that are timed
@@ -106,24 +101,20 @@ func BenchmarkImport(b *testing.B) {
 	})
 }
 
-func openStock(b *testing.B) *host.Model {
+// openStock opens the built-in model as a server does.
+func openStock(b *testing.B) port.Embedder {
 	b.Helper()
-	s, err := models.Open(models.Default)
-	if err != nil {
-		b.Fatal(err)
-	}
-	m, err := host.Open(b.Context(), host.Module{Wasm: s.Wasm, Config: s.Config, Assets: s.Assets, Interrupt: host.Cooperative},
-		host.Options{Log: slog.New(slog.DiscardHandler)})
+	m, err := wasm.Open(b.Context(), wasm.Default(), os.Getenv("MNEME_CACHE"), nil)
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = m.Close() })
-	return m
+	return m.(port.Embedder)
 }
 
 // compareImport imports one file and embeds the chunks that it became. Whole calls of the model keep all cores busy,
 // as an import is to.
-func compareImport(b *testing.B, m *host.Model, name, content string, chunksOf func(*harness.Site) []string) {
+func compareImport(b *testing.B, m port.Embedder, name, content string, chunksOf func(*harness.Site) []string) {
 	var importing, embedding time.Duration
 	chunks := 0
 	for b.Loop() {
@@ -136,7 +127,7 @@ func compareImport(b *testing.B, m *host.Model, name, content string, chunksOf f
 		texts := chunksOf(site)
 		chunks += len(texts)
 		started = time.Now()
-		for call := range slices.Chunk(texts, 500) {
+		for call := range slices.Chunk(texts, 100) {
 			if _, err := m.Embed(b.Context(), port.Passage, call); err != nil {
 				b.Fatal(err)
 			}
