@@ -1,8 +1,10 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -11,10 +13,23 @@ import (
 
 const (
 	mergeWidth  = 4       // as many files of like size are merged
-	mergeLimit  = 4 << 20 // chunks; larger files are left alone
+	mergeLimit  = 4 << 20 // chunks of a file; what would be larger is merged by compaction alone
 	backoffLow  = time.Second
 	backoffHigh = time.Minute
+
+	// Each file of a partition costs a search something, so what was written fast, in many files, becomes few when it has
+	// come to rest: compactAfter without a flush.
+	compactAfter = time.Minute
+	compactRatio = 2 // a file is merged with all smaller ones where it has at most so many times as much as they
 )
+
+// fileLimit is what a file holds at the most that compaction makes.
+type fileLimit struct {
+	chunks int
+	bytes  int // of each section of lists and ids, whose places have 32 bits
+}
+
+var compactLimit = fileLimit{16 << 20, 3_000 << 20}
 
 // schedule starts the background work that the partition needs. The caller
 // holds p.mu.
@@ -26,9 +41,26 @@ func (x *Index) schedule(p *partition) {
 	if !p.flushing && p.pending(s) >= x.cfg.FlushChunks && x.startJob(p, x.flush) {
 		p.flushing = true
 	}
-	if !p.merging && len(pickMerge(s, p.kept, x.cfg.FlushChunks)) > 0 && x.startJob(p, x.mergeFiles) {
-		p.merging = true
+	switch {
+	case p.merging || p.unverified:
+	case len(x.pickFiles(p, s)) > 0:
+		p.merging = x.startJob(p, x.mergeFiles)
+	case p.compaction == nil && len(pickCompaction(s, p.kept, compactLimit)) > 0:
+		p.compaction = time.AfterFunc(time.Until(p.flushed.Add(x.compactAfter)), func() {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.compaction = nil
+			x.schedule(p)
+		})
 	}
+}
+
+// pickFiles chooses files to merge now. The caller holds p.mu.
+func (x *Index) pickFiles(p *partition, s *snapshot) []*segment {
+	if picked := pickMerge(s, p.kept, x.cfg.FlushChunks); picked != nil || time.Since(p.flushed) < x.compactAfter {
+		return picked
+	}
+	return pickCompaction(s, p.kept, compactLimit)
 }
 
 // pending counts what a flush would write: chunks of the head and deletions.
@@ -73,6 +105,33 @@ func (x *Index) handleFailure(p *partition, err error) {
 	p.backoff = min(max(2*p.backoff, backoffLow), backoffHigh)
 	p.retry = time.Now().Add(p.backoff)
 	x.log.Warn("index background work failed", "partition", p.id.String(), "retry_in", p.backoff, "error", err)
+}
+
+// verify compares the checksums that were left when files were opened. Until then none is merged, so that damage is never
+// written again under a checksum that fits it.
+func (x *Index) verify(p *partition) error {
+	s := p.acquire()
+	if s == nil {
+		return nil
+	}
+	defer s.release()
+	if err := acquire(p.ctx, x.mergeSlots); err != nil {
+		return err
+	}
+	defer func() { <-x.mergeSlots }()
+	for _, v := range s.segs {
+		if !v.segment.unverified {
+			continue
+		}
+		if err := guard(func() error { return v.segment.verifyCodes(p.ctx) }); err != nil {
+			return fmt.Errorf("%s: %w", segmentName(v.segment.file.id), err)
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.unverified = false
+	x.schedule(p)
+	return nil
 }
 
 // flush writes the head and the deletions as of now to disk.
@@ -164,7 +223,7 @@ func (x *Index) flushLocked(p *partition) error {
 			p.deletedInFiles += count(kept[v.segment], v.segment) - v.alive
 		}
 	}
-	p.backoff = 0
+	p.backoff, p.flushed = 0, time.Now()
 	p.publish(next)
 	x.accountMemory(p, next)
 	x.flushes.Add(1)
@@ -284,6 +343,36 @@ func pickMerge(s *snapshot, kept map[*segment]bitset, unit int) []*segment {
 	return nil
 }
 
+// pickCompaction chooses the files to merge in a partition at rest: as many of the smallest as cost little beside what
+// they become. nil: none.
+func pickCompaction(s *snapshot, kept map[*segment]bitset, limit fileLimit) []*segment {
+	var files []*segment
+	chunks := map[*segment]int{}
+	for _, v := range s.segs {
+		if v.segment.file != nil {
+			files = append(files, v.segment)
+			chunks[v.segment] = count(kept[v.segment], v.segment)
+		}
+	}
+	slices.SortStableFunc(files, func(a, b *segment) int { return cmp.Compare(chunks[a], chunks[b]) })
+	smaller, picked := 0, 0
+	var size [sectionCount]int
+	for i, seg := range files {
+		n := chunks[seg]
+		for section := range size {
+			size[section] += len(seg.sec[section])
+		}
+		if smaller+n > limit.chunks || max(size[secPostings], size[secSparse], size[secDocIDs], size[secTerms]) > limit.bytes {
+			break
+		}
+		if i > 0 && n <= compactRatio*smaller {
+			picked = i + 1
+		}
+		smaller += n
+	}
+	return files[:picked:picked]
+}
+
 // mergeFiles merges files once.
 func (x *Index) mergeFiles(p *partition) error {
 	p.mu.Lock()
@@ -304,7 +393,7 @@ func (x *Index) mergeLocked(p *partition) error {
 	s := p.snap.Load()
 	s.refs.Add(1)
 	defer s.release()
-	picked := pickMerge(s, p.kept, x.cfg.FlushChunks)
+	picked := x.pickFiles(p, s)
 	if len(picked) == 0 {
 		return nil
 	}

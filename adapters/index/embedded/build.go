@@ -217,7 +217,7 @@ func (b *builder) build(changes []port.IndexChange, dim int) (*segment, error) {
 	}
 
 	mem := newMemory(n*(2*dim+32) + len(b.posts)*6 + textLen/4 + 256)
-	w := newImageWriter(mem, false)
+	w := newImageWriter(context.Background(), mem, false)
 	w.section(secMeta, m.bytes())
 	w.section(secDocIDs, ids)
 	w.section(secDocs, raw(docs))

@@ -8,7 +8,10 @@ import (
 	"hash/crc32"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/mnemehq/mneme/core/filter"
@@ -51,7 +54,7 @@ func codesOf(t *testing.T, k simd.Kernels, vectors [][]float32, dim int) vectorR
 	return vectorRows{len(vectors), dim, func(i int) ([]int8, float32) { return codes[i*dim : (i+1)*dim], steps[i] }}
 }
 
-// Each row stands in one cell, with rows of its subject, and a cell's mean is that of its rows.
+// Each row stands in one cell, with rows of its subject, and cells of a subject in regions.
 func TestRowsStandInCellsOfTheirSubject(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one call after another, and long under the race detector")
@@ -103,6 +106,37 @@ func TestRowsStandInCellsOfTheirSubject(t *testing.T) {
 	if mixed > n/100 {
 		t.Errorf("%d of %d rows stand with another subject", mixed, n)
 	}
+	regions, share := len(c.region), len(c.end)/regionCells
+	if last := int(c.region[regions-1]); regions < share || regions > 3*share || last != len(c.end) {
+		t.Errorf("%d cells in %d regions, of which the last ends at %d", len(c.end), regions, last)
+	}
+	cell, apart := uint32(0), 0
+	for i, end := range c.region {
+		if end <= cell {
+			t.Fatalf("region %d is empty", i)
+		}
+		counts := map[int]int{}
+		for ; cell < end; cell++ {
+			from := uint32(0)
+			if cell > 0 {
+				from = c.end[cell-1]
+			}
+			for _, row := range c.rows[from:c.end[cell]] {
+				if of[row] >= 0 {
+					counts[of[row]]++
+				}
+			}
+		}
+		most := 0
+		for _, n := range counts {
+			apart += n
+			most = max(most, n)
+		}
+		apart -= most
+	}
+	if apart > n/100 {
+		t.Errorf("%d of %d rows stand in a region of another subject", apart, n)
+	}
 	again, err := findCells(t.Context(), k, codesOf(t, k, vectors, dim))
 	if err != nil || !slices.Equal(again.rows, c.rows) || !slices.Equal(again.end, c.end) {
 		t.Errorf("the same rows give other cells; %v", err)
@@ -115,6 +149,107 @@ func TestRowsStandInCellsOfTheirSubject(t *testing.T) {
 	cancel()
 	if _, err := findCells(over, k, codesOf(t, k, vectors, dim)); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// A row goes to the nearest cell of the nearest regions, of which there are more than it is compared with.
+func TestTheNearestCell(t *testing.T) {
+	const dim, count = 16, 3 * nearRegions
+	k, err := simd.Best()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(4, 4))
+	l := &levels{kernels: k, regions: newMeans(count, dim), cells: newMeans(2*count, dim)}
+	cell := make([][]float32, 2*count)
+	for region := range count {
+		mean := make([]float32, dim)
+		for j := range mean {
+			mean[j] = float32(r.NormFloat64())
+		}
+		for i := range 2 {
+			c := slices.Clone(mean)
+			c[i] += .5
+			cell[2*region+i] = normalized(c)
+			l.cells.set(k, 2*region+i, 1, slices.Clone(cell[2*region+i]))
+		}
+		l.regions.set(k, region, 1, normalized(mean))
+		l.regionEnd = append(l.regionEnd, 2*region+2)
+		if region%(count/2) == count/2-1 {
+			l.groupEnd = append(l.groupEnd, region+1)
+		}
+	}
+	l.regions.grow(1) // without a cell, and near the first row
+	l.regions.set(k, count, 1, slices.Clone(cell[0]))
+	l.regionEnd, l.groupEnd[1] = append(l.regionEnd, 2*count), count+1
+	code := make([]int8, dim)
+	for i, v := range cell {
+		step := k.QuantizeInt8(code, v)
+		if got := l.nearest(simd.PrepareQuery(code), step, [nearGroups]uint16{0, 1, 1}); got != uint32(i) {
+			t.Errorf("what lies in cell %d goes to %d", i, got)
+		}
+		if got := l.nearest(simd.PrepareQuery(code), step, [nearGroups]uint16{1, 1, 1}); got < count {
+			t.Errorf("what is near the second group goes to cell %d of the first", got)
+		}
+	}
+}
+
+// What is known of cells and regions is the mean of their rows and a share of their spread.
+func TestWhatCellsPromise(t *testing.T) {
+	const n, dim = 5000, 24
+	k, err := simd.Best()
+	if err != nil {
+		t.Fatal(err)
+	}
+	vectors, _ := subjects(rand.New(rand.NewPCG(6, 2)), n, 7, dim)
+	rows := codesOf(t, k, vectors, dim)
+	c, err := findCells(t.Context(), k, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	image := newMemory(0)
+	w := newImageWriter(t.Context(), image, true)
+	c.write(k, w, rows, newCoarseEncoder(make([]float32, dim))) // around nothing, so that a bias is the spread's share alone
+	section := func(i int) []float32 {
+		at := w.table[i]
+		return view[float32](slices.Clone(image.b[at.off : at.off+at.n]))
+	}
+	spread := func(rows []uint32) float64 {
+		var list [][]float32
+		mean := make([]float64, dim)
+		for _, row := range rows {
+			if v := vectors[row]; v != nil {
+				list = append(list, v)
+				for j, x := range v {
+					mean[j] += float64(x)
+				}
+			}
+		}
+		var sum float64
+		for _, v := range list {
+			for j, x := range v {
+				sum += math.Pow(float64(x)-mean[j]/float64(len(list)), 2)
+			}
+		}
+		return math.Sqrt(sum / float64(len(list)))
+	}
+	check := func(what string, i int, terms []float32, from, to uint32) {
+		t.Helper()
+		if want := cellSpread * spread(c.rows[from:to]); math.Abs(float64(terms[2*i+1])-want) > 1e-3 {
+			t.Errorf("%s %d has a bias of %v, want %v", what, i, terms[2*i+1], want)
+		}
+	}
+	from := uint32(0)
+	for i, end := range c.end {
+		if end > from {
+			check("cell", i, section(secCellTerm), from, end)
+		}
+		from = end
+	}
+	from = 0
+	for i, end := range c.region {
+		check("region", i, section(secRegionTerm), from, c.end[end-1])
+		from = c.end[end-1]
 	}
 }
 
@@ -137,11 +272,29 @@ func TestRowsRead(t *testing.T) {
 	}
 }
 
+// The same of the rows whose regions are opened.
+func TestRowsOpened(t *testing.T) {
+	const chunks = 1 << 20
+	share := func(chunks, k int) float64 { return float64(rowsOpened(chunks, k)) / float64(chunks) }
+	if plain := share(chunks, 10); math.Abs(plain-openShare) > 1e-5 || share(chunks, 1) != plain {
+		t.Errorf("%v of the rows", plain)
+	}
+	if got, want := share(chunks/8, 10), openShare*math.Pow(8, .2); math.Abs(got-want) > 1e-4 {
+		t.Errorf("%v of the rows of a smaller segment, want %v", got, want)
+	}
+	if got, want := share(chunks, 100), openShare*math.Pow(10, .3); math.Abs(got-want) > 1e-4 {
+		t.Errorf("%v of the rows for more results, want %v", got, want)
+	}
+	if got := rowsOpened(1<<15, 1<<20); got != 1<<15 {
+		t.Errorf("all of %d rows are %d", 1<<15, got)
+	}
+}
+
 // Cells are read from the rank on below which hardly a row is expected to pass: the more differ rows from their cells, and
 // the lower the worst result is, the more.
 func TestCellsWorthReading(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
-	ranking := &cellRanking{unit: 1000} // scores of 0 to 1.024
+	ranking := &promises{unit: 1000} // scores of 0 to 1.024
 	for i := range ranking.rows {
 		ranking.rows[i] = 100
 	}
@@ -172,7 +325,7 @@ func TestCellsWorthReading(t *testing.T) {
 		if least := ranking.worthReading(float32(math.Inf(-1)), d, 1); least != 0 {
 			t.Errorf("deviation %v: with too few results cells are read from rank %d on", deviation, least)
 		}
-		if least := ranking.worthReading(5, d, 1); least != cellRanks {
+		if least := ranking.worthReading(5, d, 1); least != promiseRanks {
 			t.Errorf("deviation %v: nothing can pass, and cells are read from rank %d on", deviation, least)
 		}
 	}
@@ -241,15 +394,17 @@ func TestCellsHideNothing(t *testing.T) {
 				furthest = subject
 			}
 		}
-		hits, err := x.Search(t.Context(), p, port.IndexQuery{Retriever: port.Vector, Vector: v, Limit: 100,
-			Filter: &filter.Filter{Op: filter.In, Key: "subject", Values: []string{fmt.Sprint(furthest)}}})
-		if err != nil || len(hits) != 100 {
-			t.Fatalf("%d of 100 hits of subject %d for one of %d, %v", len(hits), furthest, of[i], err)
-		}
-		least := kthLargest(scores[furthest], 100)
-		for _, h := range hits {
-			if wanted++; h.Score >= least-1e-3 {
-				found++
+		for _, limit := range []int{10, 100} { // of regions that are not opened at first, too
+			hits, err := x.Search(t.Context(), p, port.IndexQuery{Retriever: port.Vector, Vector: v, Limit: limit,
+				Filter: &filter.Filter{Op: filter.In, Key: "subject", Values: []string{fmt.Sprint(furthest)}}})
+			if err != nil || len(hits) != limit {
+				t.Fatalf("%d of %d hits of subject %d for one of %d, %v", len(hits), limit, furthest, of[i], err)
+			}
+			least := kthLargest(scores[furthest], limit)
+			for _, h := range hits {
+				if wanted++; h.Score >= least-1e-3 {
+					found++
+				}
 			}
 		}
 	}
@@ -292,12 +447,20 @@ func TestALargeFileIsSearchedByCells(t *testing.T) {
 			t.Errorf("section %d begins within a cache line, at %d", section, at)
 		}
 	}
-	s.release()
+	defer s.release()
+	if len(seg.regionEnd) < len(seg.cellEnd)/regionCells {
+		t.Fatalf("%d regions of %d cells", len(seg.regionEnd), len(seg.cellEnd))
+	}
 	for _, c := range []struct {
 		key, value string
 		every      int
 		limit      int
-	}{{"", "", 1, 10}, {"", "", 1, 100}, {"half", "1", 2, 10}, {"half", "1", 2, 100}, {"tenth", "3", 10, 10}} {
+		flat       bool // without regions, as files were before there were any
+	}{{"", "", 1, 10, false}, {"", "", 1, 100, false}, {"half", "1", 2, 10, false}, {"half", "1", 2, 100, false},
+		{"tenth", "3", 10, 10, false}, {"", "", 1, 10, true}, {"half", "1", 2, 10, true}} {
+		if c.flat {
+			seg.regionEnd = nil
+		}
 		found, wanted := 0, 0
 		for range 20 {
 			query := vectors[r.IntN(n)/10*10]
@@ -337,41 +500,39 @@ func TestALargeFileIsSearchedByCells(t *testing.T) {
 	}
 }
 
-// An image of version 2, which has no cells, is read, so that an upgrade rebuilds nothing.
-func TestTheVersionBeforeIsRead(t *testing.T) {
+// Images of the versions before, without cells or regions, are read, so that an upgrade rebuilds nothing.
+func TestVersionsBeforeAreRead(t *testing.T) {
 	x := openTest(t, t.TempDir(), nil)
 	s := made(t, x, rand.New(rand.NewPCG(9, 9)), "i", 20, 4, true)
 	le := binary.LittleEndian
-	const less = 24 * (sectionCount - sectionCount2)
-	old := slices.Concat(s.image[:24+24*sectionCount2], s.image[headerLen-8:])
-	le.PutUint32(old[8:], 2)
-	le.PutUint32(old[12:], sectionCount2)
-	le.PutUint64(old[16:], uint64(len(old)))
-	for i := range sectionCount2 {
-		row := old[24+24*i:]
-		le.PutUint64(row, le.Uint64(row)-less)
-		le.PutUint32(row[16:], crc32.Checksum(s.sec[i], castagnoli()))
-	}
-	const header = 24 + 24*sectionCount2 + 8
-	le.PutUint32(old[header-8:], crc32.Checksum(old[:header-8], castagnoli()))
-	got, err := openSegment(old, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, want := range s.sec {
-		if !slices.Equal(got.sec[i], want) {
-			t.Errorf("section %d is another", i)
-		}
-	}
-	for _, version := range []uint32{1, 4} {
+	for version, sections := range map[uint32]int{2: sectionCount2, 3: sectionCount3} {
+		less := uint64(24 * (sectionCount - sections))
+		old := slices.Concat(s.image[:24+24*sections], s.image[headerLen-8:])
 		le.PutUint32(old[8:], version)
-		if _, err := openSegment(old, false); !errors.Is(err, errSegment) {
-			t.Errorf("version %d: %v", version, err)
+		le.PutUint32(old[12:], uint32(sections))
+		le.PutUint64(old[16:], uint64(len(old)))
+		for i := range sections {
+			row := old[24+24*i:]
+			le.PutUint64(row, le.Uint64(row)-less)
+			le.PutUint32(row[16:], crc32.Checksum(s.sec[i], castagnoli()))
 		}
-	}
-	le.PutUint32(old[8:], segmentVersion)
-	if _, err := openSegment(old, false); !errors.Is(err, errSegment) {
-		t.Errorf("fewer sections than the version has: %v", err)
+		header := headerOf(sections)
+		le.PutUint32(old[header-8:], crc32.Checksum(old[:header-8], castagnoli()))
+		got, err := openSegment(old, verifyAll)
+		if err != nil {
+			t.Fatal(version, err)
+		}
+		for i, want := range s.sec {
+			if !slices.Equal(got.sec[i], want) {
+				t.Errorf("version %d: section %d is another", version, i)
+			}
+		}
+		for _, other := range []uint32{1, 5 - version, segmentVersion, segmentVersion + 1} {
+			le.PutUint32(old[8:], other)
+			if _, err := openSegment(old, verifyNone); !errors.Is(err, errSegment) {
+				t.Errorf("version %d with the sections of %d: %v", other, version, err)
+			}
+		}
 	}
 }
 
@@ -390,13 +551,122 @@ func TestCellsAreChecked(t *testing.T) {
 	defer s.release()
 	seg := s.segs[0].segment
 	le := binary.LittleEndian
-	for _, section := range []int{secCentre, secCellCode, secCellTerm, secCellEnd, secCellRow} {
+	for _, section := range []int{secCentre, secCellCode, secCellTerm, secCellEnd, secCellRow, secRegionCode, secRegionTerm,
+		secRegionEnd} {
 		for _, n := range []uint64{0, uint64(len(seg.sec[section])) - 8} {
 			image := slices.Clone(seg.image)
 			le.PutUint64(image[24+24*section+8:], n)
-			if _, err := openSegment(image, false); !errors.Is(err, errSegment) {
+			if _, err := openSegment(image, verifyNone); !errors.Is(err, errSegment) {
 				t.Errorf("section %d of %d bytes: %v", section, n, err)
 			}
 		}
+	}
+}
+
+// oneOfMany are as many chunks as make a file that is verified after it was opened, one of them with a vector.
+func oneOfMany() [][]float32 {
+	const dim = 384
+	vectors := make([][]float32, verifyLater/(2*dim)+1)
+	vectors[0] = normalized(slices.Repeat([]float32{1, -2, 3, 1}, dim/4))
+	return vectors
+}
+
+// The codes of a large file are verified behind its opening. What is damaged is dropped then, and rebuilt by who asks;
+// what else is damaged is found before the first search.
+func TestALargeFileIsVerified(t *testing.T) {
+	dir, vectors := t.TempDir(), oneOfMany()
+	x, p := largeFile(t, dir, vectors)
+	ctx := t.Context()
+	asked := port.IndexQuery{Retriever: port.Vector, Vector: vectors[0], Limit: 1}
+	if hits, err := x.Search(ctx, p, asked); err != nil || len(hits) != 1 {
+		t.Fatal(hits, err)
+	}
+	s := x.open[1].acquire()
+	seg := s.segs[0].segment
+	if !seg.unverified {
+		t.Fatalf("a file of %d bytes was verified when it was opened", len(seg.image))
+	}
+	place := func(section int) int64 { return int64(binary.LittleEndian.Uint64(seg.image[24+24*section:])) }
+	places := map[int]int64{secOwner: place(secOwner), secCode: place(secCode) + 5<<20, secCoarse: place(secCoarse)}
+	path := seg.file.path
+	s.release()
+	settle(x, p)
+	if n, err := x.Applied(ctx, p); n != 1 || err != nil || x.Stats().Rebuilds != 0 {
+		t.Fatalf("a whole file: applied %d, %v, %d rebuilds", n, err, x.Stats().Rebuilds)
+	}
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
+	image, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for section, at := range places {
+		for _, flip := range []byte{1, 0} { // 0: whole again, the partition having been removed
+			broken := slices.Clone(image)
+			broken[at] ^= flip
+			copied := t.TempDir()
+			copyDir(t, copied, dir)
+			if err := os.WriteFile(filepath.Join(copied, partitionDirName(1), filepath.Base(path)), broken, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			x := openTest(t, copied, nil)
+			if section == secOwner {
+				if n, err := x.Applied(ctx, p); n != uint64(1-flip) || err != nil {
+					t.Errorf("owners, %d changed: applied %d, %v", flip, n, err)
+				}
+				continue
+			}
+			if _, err := x.Applied(ctx, p); err != nil {
+				t.Error(err)
+			}
+			settle(x, p)
+			_, err := x.Search(ctx, p, asked)
+			if rebuilds := x.Stats().Rebuilds; errors.Is(err, port.ErrGap) != (flip == 1) || rebuilds != uint64(flip) {
+				t.Errorf("section %d, %d changed: %v, %d rebuilds", section, flip, err, rebuilds)
+			}
+		}
+	}
+}
+
+// A file is not merged before it has been verified.
+func TestMergesWaitUntilFilesAreVerified(t *testing.T) {
+	dir, vectors := t.TempDir(), oneOfMany()
+	n := len(vectors)
+	x, p := largeFile(t, dir, vectors)
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
+	x = openTest(t, dir, func(c *Config) { c.FlushChunks = 1000 })
+	for range cap(x.mergeSlots) {
+		x.mergeSlots <- struct{}{}
+	}
+	free := sync.OnceFunc(func() {
+		for range cap(x.mergeSlots) {
+			<-x.mergeSlots
+		}
+	})
+	t.Cleanup(free)
+	b := port.Batch{After: 1, Upto: 2}
+	for i := range n / 2 {
+		b.Changes = append(b.Changes, port.IndexChange{Document: fmt.Sprintf("%06d", i)})
+	}
+	if err := x.Apply(t.Context(), p, b); err != nil {
+		t.Fatal(err)
+	}
+	part := x.open[1]
+	part.mu.Lock()
+	for part.flushing {
+		part.idle.Wait()
+	}
+	x.schedule(part)
+	if due := pickMerge(part.snap.Load(), part.kept, 1000); len(due) != 1 || part.merging || !part.unverified {
+		t.Errorf("%d files are due, merging %v, unverified %v", len(due), part.merging, part.unverified)
+	}
+	part.mu.Unlock()
+	free()
+	settle(x, p)
+	if st := x.Stats(); st.Merges != 1 || st.Rebuilds != 0 || st.Chunks != n-n/2 {
+		t.Errorf("%+v", st)
 	}
 }

@@ -148,19 +148,15 @@ func (s *segment) allowed(live bitset, f *filter.Filter, after, before *int64) (
 		if m == nil || m.IsEmpty() {
 			return nil, true, nil
 		}
-		set = newBitset(s.chunks)
-		some := false
-		for it := m.Iterator(); it.HasNext(); {
-			i := it.Next()
-			if int(i) >= s.chunks {
-				return nil, false, damaged("facet of chunk %d", i)
-			}
-			if live == nil || live.has(i) {
-				set.set(i)
-				some = true
-			}
+		if last := m.Maximum(); int(last) >= s.chunks {
+			return nil, false, damaged("facet of chunk %d", last)
 		}
-		if !some {
+		set = newBitset(s.chunks)
+		m.WriteDenseTo(set)
+		for i, w := range live {
+			set[i] &= w
+		}
+		if set.empty(0, s.chunks) {
 			return nil, true, nil
 		}
 	}

@@ -413,6 +413,113 @@ func TestFlushesWaitForNoMerge(t *testing.T) {
 	}
 }
 
+// Files that were written fast become one when nothing has been written for a while; a small one beside a large one stays.
+func TestFilesAtRestAreCompacted(t *testing.T) {
+	dir := t.TempDir()
+	x := openTest(t, dir, func(c *Config) { c.FlushChunks = 20 })
+	p := port.Documents("org", "n").At(7)
+	ctx := t.Context()
+	seq := uint64(0)
+	apply := func(chunks int) {
+		t.Helper()
+		b := port.Batch{After: seq, Upto: seq + 1}
+		seq++
+		for i := range chunks {
+			e := port.Entry{Text: fmt.Sprintf("word%d all", seq), Vector: []float32{1, float32(i), float32(seq)}}
+			b.Changes = append(b.Changes, port.IndexChange{Document: fmt.Sprintf("%d.%d", seq, i), Entries: []port.Entry{e}})
+		}
+		if err := x.Apply(ctx, p, b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write := func(files, chunks int) {
+		t.Helper()
+		for range files {
+			apply(chunks)
+			settle(x, p)
+		}
+	}
+	segments := func(when string, want int) {
+		t.Helper()
+		s := x.open[7].acquire()
+		defer s.release()
+		if len(s.segs) != want || s.live != x.Stats().Chunks {
+			t.Fatalf("%s: %d files of %d chunks, want %d", when, len(s.segs), s.live, want)
+		}
+	}
+	write(3, 20)
+	write(1, 60)
+	segments("written", 4)
+	Compact(x, p)
+	segments("at rest", 1)
+	write(1, 59) // less than half of what is there
+	Compact(x, p)
+	segments("with a smaller file", 2)
+	write(1, 20)
+	Compact(x, p)
+	segments("with two", 1)
+	for i := range seq {
+		hits, err := x.Search(ctx, p, port.IndexQuery{Retriever: port.Keyword, Text: fmt.Sprintf("word%d", i+1), Limit: 100})
+		if want := []int{20, 20, 20, 60, 59, 20}[i]; err != nil || len(hits) != want {
+			t.Errorf("%d of %d hits, %v", len(hits), want, err)
+		}
+	}
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
+	x = openTest(t, dir, func(c *Config) { c.FlushChunks = 20 })
+	x.compactAfter = time.Millisecond
+	apply(100)
+	for began := time.Now(); x.Stats().Merges == 0; time.Sleep(time.Millisecond) { // the time comes by itself
+		if time.Since(began) > 2*time.Minute {
+			t.Fatalf("%d files", x.Stats().Segments)
+		}
+	}
+	if n, err := x.Durable(ctx, p); n != seq || err != nil {
+		t.Errorf("durable %d of %d, %v", n, seq, err)
+	}
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
+	x = openTest(t, dir, nil)
+	if n, err := x.Applied(ctx, p); n != seq || err != nil || x.Stats().Segments != 1 || x.Stats().Chunks != 299 {
+		t.Errorf("opened again: applied %d, %v, %+v", n, err, x.Stats())
+	}
+}
+
+// Files are compacted only to what a file can hold.
+func TestCompactionHasALimit(t *testing.T) {
+	file := func(chunks, section, size int) segView {
+		seg := &segment{chunks: chunks, file: new(segmentFile)}
+		seg.sec[section] = make([]byte, size)
+		return segView{segment: seg, alive: chunks}
+	}
+	limit := fileLimit{chunks: 1000, bytes: 99}
+	const half = 50
+	for name, c := range map[string]struct {
+		segs []segView
+		want int
+	}{
+		"none":                         {nil, 0},
+		"one":                          {[]segView{file(100, secMeta, 0)}, 0},
+		"as many as one file holds":    {[]segView{file(500, secMeta, 0), file(500, secMeta, 0)}, 2},
+		"more chunks":                  {[]segView{file(500, secMeta, 0), file(500+1, secMeta, 0)}, 0},
+		"more postings":                {[]segView{file(100, secPostings, half), file(100, secPostings, half)}, 0},
+		"more of sparse terms":         {[]segView{file(100, secSparse, half), file(100, secSparse, half)}, 0},
+		"more ids":                     {[]segView{file(100, secDocIDs, half), file(100, secDocIDs, half)}, 0},
+		"more words":                   {[]segView{file(100, secTerms, half), file(100, secTerms, half)}, 0},
+		"more of what has no limit":    {[]segView{file(100, secCode, half), file(100, secCode, half)}, 2},
+		"two small ones":               {[]segView{file(601, secMeta, 0), file(100, secMeta, 0), file(200, secMeta, 0)}, 2},
+		"twice what all smaller have":  {[]segView{file(600, secMeta, 0), file(100, secMeta, 0), file(200, secMeta, 0)}, 3},
+		"three, of which one is small": {[]segView{file(10, secMeta, 0), file(100, secMeta, 0), file(120, secMeta, 0)}, 3},
+		"in memory":                    {[]segView{file(100, secMeta, 0), {segment: &segment{chunks: 100}, alive: 100}}, 0},
+	} {
+		if got := pickCompaction(&snapshot{segs: c.segs}, nil, limit); len(got) != c.want {
+			t.Errorf("%s: %d files are merged, want %d", name, len(got), c.want)
+		}
+	}
+}
+
 // A disk that takes nothing more costs durability, not service.
 func TestUnwritableDirectory(t *testing.T) {
 	dir := t.TempDir()
@@ -611,7 +718,7 @@ func FuzzSegment(f *testing.F) {
 			copy(image[at:], patch)
 		}
 		reseal(image)
-		seg, err := openSegment(image, true)
+		seg, err := openSegment(image, verifyAll)
 		if err != nil {
 			return
 		}

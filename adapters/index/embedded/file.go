@@ -50,7 +50,7 @@ func (f *segmentFile) release() {
 func segmentName(id uint64) string { return "s" + strconv.FormatUint(id, 10) + ".seg" }
 
 // openSegmentFile maps and checks a file. The caller owns one reference.
-func openSegmentFile(on disk.FS, dir string, id uint64) (*segment, error) {
+func openSegmentFile(on disk.FS, dir string, id uint64, verify verification) (*segment, error) {
 	f := &segmentFile{id: id, disk: on, path: filepath.Join(dir, segmentName(id))}
 	file, err := os.Open(f.path)
 	if err != nil {
@@ -71,7 +71,7 @@ func openSegmentFile(on disk.FS, dir string, id uint64) (*segment, error) {
 		return nil, fmt.Errorf("map %s: %w", segmentName(id), err)
 	}
 	var s *segment
-	if err = guard(func() (err error) { s, err = openSegment(f.data, true); return err }); err != nil {
+	if err = guard(func() (err error) { s, err = openSegment(f.data, verify); return err }); err != nil {
 		_ = f.data.Unmap()
 		return nil, fmt.Errorf("%s: %w", segmentName(id), err)
 	}
@@ -99,7 +99,7 @@ func (x *Index) writeSegmentFile(ctx context.Context, dir string, id uint64,
 	if _, err = buf.Write(make([]byte, headerLen)); err != nil {
 		return nil, nil, err
 	}
-	w := newImageWriter(buf, true)
+	w := newImageWriter(ctx, buf, true)
 	if moved, err = x.merge(ctx, w, inputs); err != nil {
 		return nil, nil, err
 	}
@@ -119,7 +119,7 @@ func (x *Index) writeSegmentFile(ctx context.Context, dir string, id uint64,
 	if err = file.Close(); err != nil {
 		return nil, nil, err
 	}
-	s, err = openSegmentFile(x.disk, dir, id)
+	s, err = openSegmentFile(x.disk, dir, id, verifyAll)
 	return s, moved, err
 }
 

@@ -1,14 +1,17 @@
 package embedded
 
 import (
+	"context"
 	"encoding/binary"
 	"hash/crc32"
 	"io"
 	"math"
+	"slices"
 )
 
-// imageWriter writes an image section by section, in any order, each once.
+// imageWriter writes an image section by section, in any order, each once, until its context ends.
 type imageWriter struct {
+	ctx   context.Context
 	w     io.Writer
 	file  bool // it is that of a file: with checksums, and cells
 	pos   uint64
@@ -22,8 +25,8 @@ type imageWriter struct {
 }
 
 // newImageWriter starts behind the header, which finish returns.
-func newImageWriter(w io.Writer, file bool) *imageWriter {
-	return &imageWriter{w: w, file: file, pos: headerLen, cur: -1, crc: castagnoli()}
+func newImageWriter(ctx context.Context, w io.Writer, file bool) *imageWriter {
+	return &imageWriter{ctx: ctx, w: w, file: file, pos: headerLen, cur: -1, crc: castagnoli()}
 }
 
 // begin starts a section; Write adds to it. In a file it begins with a cache line, so that a row of codes lies in no more
@@ -50,12 +53,18 @@ func (w *imageWriter) out(p []byte) {
 
 // Write adds to the current section. Errors are kept for finish.
 func (w *imageWriter) Write(p []byte) (int, error) {
+	const part = 1 << 20
 	t := &w.table[w.cur]
-	if w.file {
-		t.crc = crc32.Update(t.crc, w.crc, p)
+	for p := range slices.Chunk(p, part) { // rows of a large file are some GB
+		if w.err == nil {
+			w.err = w.ctx.Err()
+		}
+		if w.file && w.err == nil {
+			t.crc = crc32.Update(t.crc, w.crc, p)
+		}
+		t.n += uint64(len(p))
+		w.out(p)
 	}
-	t.n += uint64(len(p))
-	w.out(p)
 	return len(p), w.err
 }
 
@@ -106,7 +115,7 @@ func (m *memory) segment(w *imageWriter) (*segment, error) {
 	if cap(m.b)-len(m.b) > max(4096, len(m.b)/32) {
 		m.b = append([]byte(nil), m.b...) // whose capacity is all that the allocator gives
 	}
-	return openSegment(m.b, false)
+	return openSegment(m.b, verifyNone)
 }
 
 type meta struct {

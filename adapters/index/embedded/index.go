@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -37,6 +38,7 @@ type Index struct {
 	scorers  scorers
 	// Heavy background work under way. Flushes wait for no merge, which may take minutes: what is not flushed is in memory.
 	flushSlots, mergeSlots chan struct{}
+	compactAfter           time.Duration
 	jobs                   sync.WaitGroup
 
 	flushes, merges, evictions, rebuilds atomic.Uint64
@@ -101,7 +103,8 @@ func open(cfg Config, on disk.FS, dir string, log *slog.Logger) (*Index, error) 
 		cfg: cfg, disk: on, dir: dir, log: log, kernels: k, analyzer: a,
 		rank:    ranking{float32(cfg.Keyword.K1), float32(cfg.Keyword.B)},
 		weights: weightTable(), flushSlots: make(chan struct{}, cfg.Merges), mergeSlots: make(chan struct{}, cfg.Merges),
-		open: map[int64]*partition{}, onDisk: map[int64]bool{}, marks: map[int64]mark{},
+		compactAfter: compactAfter,
+		open:         map[int64]*partition{}, onDisk: map[int64]bool{}, marks: map[int64]mark{},
 	}
 	x.builders.New = func() any { return newBuilder(a, x.rank, k, x.weights) }
 	list, err := os.ReadDir(dir)
@@ -223,6 +226,7 @@ func (x *Index) partition(ctx context.Context, id port.Partition, create bool) (
 			mark:    m,
 			hasDir:  onDisk,
 			cleared: make(chan struct{}),
+			flushed: time.Now(),
 		}
 		p.ctx, p.cancel = context.WithCancel(context.Background())
 		p.idle.L = &p.mu
@@ -278,6 +282,10 @@ func (x *Index) load(p *partition, onDisk bool) error {
 	for _, v := range s.segs {
 		v.segment.file.release() // publish took its own
 	}
+	if slices.ContainsFunc(s.segs, func(v segView) bool { return v.segment.unverified }) {
+		p.unverified = true
+		x.startJob(p, x.verify) // or the index is closing
+	}
 	x.accountMemory(p, s)
 	x.schedule(p)
 	return nil
@@ -310,7 +318,7 @@ func (x *Index) read(p *partition) (_ *snapshot, err error) {
 	}()
 	p.kept = map[*segment]bitset{}
 	for _, ms := range m.Segments {
-		seg, err := openSegmentFile(x.disk, p.dir, ms.ID)
+		seg, err := openSegmentFile(x.disk, p.dir, ms.ID, verifyFirst)
 		if err != nil {
 			return nil, err
 		}

@@ -152,7 +152,10 @@ func openLarge(b *testing.B, entry func(chunk int) port.Entry) *embedded.Index {
 	}
 	applied := time.Now()
 	embedded.Settle(x, largeAt)
-	settled := time.Since(applied)
+	settled, files := time.Since(applied), x.Stats().Segments
+	rested := time.Now()
+	embedded.Compact(x, largeAt)
+	compacted := time.Since(rested)
 	if err := x.Close(); err != nil {
 		b.Fatal(err)
 	}
@@ -164,9 +167,11 @@ func openLarge(b *testing.B, entry func(chunk int) port.Entry) *embedded.Index {
 	opened, st := time.Since(closed), x.Stats()
 	b.Run("made", func(b *testing.B) {
 		b.ReportMetric(0, "ns/op")
-		b.ReportMetric(float64(st.Segments), "segments")
+		b.ReportMetric(float64(files), "files")
+		b.ReportMetric(float64(st.Segments), "files-at-rest")
 		b.ReportMetric(applying.Seconds(), "apply-s")
 		b.ReportMetric(settled.Seconds(), "settle-s")
+		b.ReportMetric(compacted.Seconds(), "compact-s")
 		b.ReportMetric(1000*opened.Seconds(), "open-ms")
 		b.ReportMetric(float64(st.Mapped)/float64(st.Chunks), "disk-B/chunk")
 		b.ReportMetric(float64(st.Bytes)/float64(st.Chunks), "memory-B/chunk")

@@ -421,7 +421,7 @@ func (x *Index) mergeHeap(ctx context.Context, inputs []mergeInput) (*segment, e
 		return nil, nil
 	}
 	mem := newMemory(size)
-	w := newImageWriter(mem, false)
+	w := newImageWriter(ctx, mem, false)
 	if _, err := x.merge(ctx, w, inputs); err != nil {
 		return nil, err
 	}

@@ -133,8 +133,11 @@ type partition struct {
 	frozen         map[*segment]bool   // head segments that a flush is writing
 	flushing       bool
 	merging        bool
+	unverified     bool      // the checksums of some files have not been compared yet
 	retry          time.Time // after a failed flush or merge: not before
 	backoff        time.Duration
+	flushed        time.Time   // the last time, or when it was loaded
+	compaction     *time.Timer // schedules; nil: nothing is to be compacted
 	jobs           sync.WaitGroup
 
 	// Guarded by Index.mu.
@@ -183,6 +186,9 @@ func (p *partition) publish(s *snapshot) {
 // retire ends the partition's life in memory. The caller holds mu.
 func (p *partition) retire() {
 	p.gone = true
+	if p.compaction != nil {
+		p.compaction.Stop()
+	}
 	p.cancel()
 	p.idle.Broadcast()
 	if old := p.snap.Swap(nil); old != nil {

@@ -824,19 +824,44 @@ func TestVectorSearchIsExactOverItsCodes(t *testing.T) {
 	}
 }
 
+// What is written of a large image ends with its context, also within a section.
+func TestAnImageEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	written := 0
+	w := newImageWriter(ctx, writerFunc(func(p []byte) (int, error) {
+		if written += len(p); written > 2<<20 {
+			cancel()
+		}
+		return len(p), nil
+	}), true)
+	w.section(secCode, make([]byte, 2<<20))
+	if _, err := w.finish(); err != nil {
+		t.Fatal(err)
+	}
+	w.section(secResidual, make([]byte, 5<<20))
+	if _, err := w.finish(); !errors.Is(err, context.Canceled) || written != 3<<20 {
+		t.Errorf("%d bytes are written, %v", written, err)
+	}
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
 // An image is refused where any of its counts, places or lengths is another.
 func TestAnImageIsChecked(t *testing.T) {
 	x := openTest(t, t.TempDir(), nil)
 	s := made(t, x, rand.New(rand.NewPCG(9, 9)), "i", 20, 4, true)
 	le := binary.LittleEndian
 	reseal(s.image)
-	if _, err := openSegment(s.image, true); err != nil {
+	if _, err := openSegment(s.image, verifyAll); err != nil {
 		t.Fatal(err)
 	}
 	meta := int(le.Uint64(s.image[24:]))
 	change := func(name string, do func(b []byte) []byte) {
 		b := do(slices.Clone(s.image))
-		if _, err := openSegment(b, false); !errors.Is(err, errSegment) {
+		if _, err := openSegment(b, verifyNone); !errors.Is(err, errSegment) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -883,7 +908,7 @@ func TestAnImageIsChecked(t *testing.T) {
 	for _, avg := range []float32{0, maxPayload} {
 		b := slices.Clone(s.image)
 		le.PutUint32(b[meta+12:], math.Float32bits(avg))
-		if _, err := openSegment(b, false); err != nil {
+		if _, err := openSegment(b, verifyNone); err != nil {
 			t.Errorf("a mean of %v: %v", avg, err)
 		}
 	}
@@ -893,7 +918,7 @@ func TestAnImageIsChecked(t *testing.T) {
 		}
 		b := slices.Clone(s.image)
 		b[at] ^= 1
-		_, err := openSegment(b, true)
+		_, err := openSegment(b, verifyAll)
 		under := at < headerLen-4
 		for i := range s.sec {
 			off := int(le.Uint64(s.image[24+i*24:]))

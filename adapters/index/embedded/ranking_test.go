@@ -41,7 +41,7 @@ func settle(x *Index, id port.Partition) {
 			return
 		}
 		p.mu.Lock()
-		busy := p.flushing || p.merging
+		busy := p.flushing || p.merging || p.unverified
 		p.mu.Unlock()
 		if !busy {
 			return

@@ -1,11 +1,13 @@
 package embedded
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"math"
+	"slices"
 	"sort"
 	"unsafe"
 
@@ -24,7 +26,7 @@ import (
 // Checksums are zero in an image that never leaves memory.
 const (
 	segmentMagic   = "MNEMSEG1"
-	segmentVersion = 3                        // 2, without cells, is read, too
+	segmentVersion = 4                        // 2, without cells, and 3, without regions, are read, too
 	headerLen      = 24 + sectionCount*24 + 8 // as images are written
 	maxChunks      = 1 << 28
 )
@@ -56,9 +58,13 @@ const (
 	secCellTerm   // per cell: f32 scale of its code, f32 product with the centre and share of its spread (no vector: -∞)
 	secCellEnd    // per cell: u32 end of its rows in secCellRow
 	secCellRow    // per chunk: u32 ordinal, cell by cell; secCoarse and secCoarseTerm then stand in the same order
+	secRegionCode // per region: the coarse code of its mean vector; empty, as the next two, without cells
+	secRegionTerm // per region: as secCellTerm
+	secRegionEnd  // per region: u32 end of its cells
 	sectionCount
 
-	sectionCount2 = secCellCode // of version 2
+	sectionCount2 = secCellCode   // of version 2
+	sectionCount3 = secRegionCode // of version 3
 )
 
 const (
@@ -97,8 +103,12 @@ type segment struct {
 	cellTerm      []float32
 	cellEnd       []uint32
 	cellRow       []uint32
+	regionCode    []byte
+	regionTerm    []float32
+	regionEnd     []uint32
 
-	file *segmentFile // nil: the image is on the heap
+	file       *segmentFile // nil: the image is on the heap
+	unverified bool         // when it was opened its codes were left to verifyCodes
 }
 
 // view casts bytes to a slice of fixed-size numbers. Sections are aligned, and
@@ -123,8 +133,24 @@ func raw[T int8 | uint16 | uint32 | int64 | float32](s []T) []byte {
 // headerOf is the length of the header of an image of so many sections.
 func headerOf(sections int) int { return 24 + sections*24 + 8 }
 
-// openSegment checks an image's structure and, when verify is set, its checksums.
-func openSegment(image []byte, verify bool) (*segment, error) {
+// verification says which checksums of an image are compared when it is opened.
+type verification int
+
+const (
+	verifyNone verification = iota
+	verifyAll
+	// verifyFirst leaves the codes of vectors of a large image to verifyCodes: they are most of it, and damage to them
+	// changes scores, never which chunk or document a row is.
+	verifyFirst
+)
+
+// verifyLater is the size of an image whose codes verifyFirst leaves: below, it takes some ten milliseconds.
+const verifyLater = 32 << 20
+
+var codeSections = []int{secCode, secResidual, secCoarse}
+
+// openSegment checks an image's structure and checksums.
+func openSegment(image []byte, verify verification) (*segment, error) {
 	if len(image) < headerOf(sectionCount2) || string(image[:8]) != segmentMagic {
 		return nil, damaged("no header")
 	}
@@ -134,6 +160,8 @@ func openSegment(image []byte, verify bool) (*segment, error) {
 	case segmentVersion:
 	case 2:
 		sections = sectionCount2
+	case 3:
+		sections = sectionCount3
 	default:
 		return nil, damaged("version %d, want %d", v, segmentVersion)
 	}
@@ -145,9 +173,10 @@ func openSegment(image []byte, verify bool) (*segment, error) {
 	}
 	header := headerOf(sections)
 	s := &segment{image: image, sum: le.Uint32(image[header-8:])}
-	if verify && crc32.Checksum(image[:header-8], castagnoli()) != s.sum {
+	if verify != verifyNone && crc32.Checksum(image[:header-8], castagnoli()) != s.sum {
 		return nil, damaged("checksum of the header")
 	}
+	s.unverified = verify == verifyFirst && len(image) >= verifyLater
 	for i := range s.sec[:sections] {
 		h := image[24+i*24:]
 		off, n := le.Uint64(h), le.Uint64(h[8:])
@@ -155,7 +184,10 @@ func openSegment(image []byte, verify bool) (*segment, error) {
 			return nil, damaged("place of section %d", i)
 		}
 		s.sec[i] = image[off : off+n : off+n]
-		if verify && crc32.Checksum(s.sec[i], castagnoli()) != le.Uint32(h[16:]) {
+		if verify == verifyNone || s.unverified && slices.Contains(codeSections, i) {
+			continue
+		}
+		if crc32.Checksum(s.sec[i], castagnoli()) != le.Uint32(h[16:]) {
 			return nil, damaged("checksum of section %d", i)
 		}
 	}
@@ -184,13 +216,38 @@ func openSegment(image []byte, verify bool) (*segment, error) {
 		cells > 0 && (len(s.sec[secCellRow]) != 4*s.chunks || len(s.sec[secCentre]) == 0) {
 		return nil, damaged("lengths of cells")
 	}
+	if regions := len(s.sec[secRegionEnd]) / 4; len(s.sec[secRegionEnd]) != 4*regions ||
+		len(s.sec[secRegionTerm]) != 8*regions || len(s.sec[secRegionCode]) != regions*simd.NibbleBytes(s.dim) ||
+		regions > 0 && len(s.sec[secCellEnd]) == 0 {
+		return nil, damaged("lengths of regions")
+	}
 	s.owner, s.number = view[uint32](s.sec[secOwner]), view[uint32](s.sec[secNumber])
 	s.length, s.times = view[uint16](s.sec[secLength]), view[int64](s.sec[secTime])
 	s.scale, s.code, s.residue = view[float32](s.sec[secScale]), view[int8](s.sec[secCode]), view[int8](s.sec[secResidual])
 	s.centre, s.coarse, s.coarseTerm = view[float32](s.sec[secCentre]), s.sec[secCoarse], view[float32](s.sec[secCoarseTerm])
 	s.cellCode, s.cellTerm = s.sec[secCellCode], view[float32](s.sec[secCellTerm])
 	s.cellEnd, s.cellRow = view[uint32](s.sec[secCellEnd]), view[uint32](s.sec[secCellRow])
+	s.regionCode, s.regionTerm = s.sec[secRegionCode], view[float32](s.sec[secRegionTerm])
+	s.regionEnd = view[uint32](s.sec[secRegionEnd])
 	return s, nil
+}
+
+// verifyCodes compares the checksums that verifyFirst left.
+func (s *segment) verifyCodes(ctx context.Context) error {
+	const part = 4 << 20
+	for _, i := range codeSections {
+		sum := uint32(0)
+		for rest := range slices.Chunk(s.sec[i], part) {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			sum = crc32.Update(sum, castagnoli(), rest)
+		}
+		if sum != binary.LittleEndian.Uint32(s.image[24+i*24+16:]) {
+			return damaged("checksum of section %d", i)
+		}
+	}
+	return nil
 }
 
 // docID is the id of the d-th document; it aliases the image.
@@ -211,6 +268,22 @@ func (s *segment) docChunks(d int) (from, to int) {
 		to++
 	}
 	return from, to
+}
+
+// cellStart is the place where a cell's rows begin; of what follows the last cell, where they end.
+func (s *segment) cellStart(cell uint32) uint32 {
+	if cell == 0 {
+		return 0
+	}
+	return s.cellEnd[cell-1]
+}
+
+// regionStart is the first cell of the i-th region.
+func (s *segment) regionStart(i int) uint32 {
+	if i == 0 {
+		return 0
+	}
+	return s.regionEnd[i-1]
 }
 
 // find is the index of a document, -1 when it is not here.

@@ -54,11 +54,14 @@ func (x *Index) searchVector(ctx context.Context, s *snapshot, allow []allowance
 			continue
 		}
 		seg, set := v.segment, allow[i].set
-		picked := seg.chunks / sparseScan
+		passing, picked := seg.chunks, seg.chunks/sparseScan
+		if set != nil {
+			passing = set.count()
+		}
 		if len(seg.cellEnd) > 0 {
 			picked = seg.chunks / sparseCells
 		}
-		if set != nil && set.count() < picked {
+		if passing < picked {
 			rows = set.ordinals(rows[:0])
 			for at := 0; at < len(rows); at += scanRows {
 				if err := ctx.Err(); err != nil {
@@ -82,7 +85,7 @@ func (x *Index) searchVector(ctx context.Context, s *snapshot, allow []allowance
 			near = prepareCoarse(x.kernels, unit, seg.centre)
 		}
 		if len(seg.cellEnd) > 0 {
-			if err := x.scanCells(ctx, coarse, near, seg, uint32(i), set, q.Limit, filtered); err != nil {
+			if err := x.scanCells(ctx, coarse, near, seg, uint32(i), set, passing, q.Limit, filtered); err != nil {
 				return nil, err
 			}
 			continue
