@@ -411,6 +411,25 @@ func TestCellsHideNothing(t *testing.T) {
 	if recall := float64(found) / float64(wanted); !(recall >= .97) {
 		t.Errorf("%.4f of the best are found", recall)
 	}
+	// Regions that are left at first, as they are of larger segments, are opened where nothing else passes.
+	snap := x.open[1].acquire()
+	defer snap.release()
+	seg := snap.segs[0].segment
+	coarse, last := newSelection(snap, coarsePass), newBitset(seg.chunks)
+	near := prepareCoarse(x.kernels, vectors[0], seg.centre)
+	scan := cellScan{Index: x, near: near, seg: seg, dots: make([]int32, scanRows)}
+	scan.scoreRegions()
+	region := slices.Index(scan.regions.scores, slices.Min(scan.regions.scores))
+	rows := seg.cellRow[seg.cellStart(seg.regionStart(region)):seg.cellStart(seg.regionEnd[region])]
+	for _, row := range rows {
+		last.set(row)
+	}
+	if err := x.scanCells(t.Context(), coarse, near, seg, 0, last, seg.chunks, 10, true); err != nil {
+		t.Fatal(err)
+	}
+	if got := len(coarse.best()); got != min(len(rows), coarsePass) {
+		t.Errorf("%d of %d rows of the furthest region are found", got, len(rows))
+	}
 	hits, err := x.Search(t.Context(), p, port.IndexQuery{Retriever: port.Vector, Vector: vectors[0], Limit: 1000})
 	if err != nil || len(hits) != 1000 {
 		t.Errorf("%d of 1000 hits, %v", len(hits), err)
