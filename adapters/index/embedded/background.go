@@ -41,12 +41,15 @@ func (x *Index) schedule(p *partition) {
 	if !p.flushing && p.pending(s) >= x.cfg.FlushChunks && x.startJob(p, x.flush) {
 		p.flushing = true
 	}
-	switch {
-	case p.merging || p.unverified:
-	case len(x.pickFiles(p, s)) > 0:
+	if p.merging || p.unverified {
+		return
+	}
+	switch files, due := x.pickFiles(p, s); {
+	case len(files) == 0:
+	case time.Until(due) <= 0:
 		p.merging = x.startJob(p, x.mergeFiles)
-	case p.compaction == nil && len(pickCompaction(s, p.kept, compactLimit)) > 0:
-		p.compaction = time.AfterFunc(time.Until(p.flushed.Add(x.compactAfter)), func() {
+	case p.compaction == nil:
+		p.compaction = time.AfterFunc(time.Until(due), func() {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			p.compaction = nil
@@ -55,12 +58,12 @@ func (x *Index) schedule(p *partition) {
 	}
 }
 
-// pickFiles chooses files to merge now. The caller holds p.mu.
-func (x *Index) pickFiles(p *partition, s *snapshot) []*segment {
-	if picked := pickMerge(s, p.kept, x.cfg.FlushChunks); picked != nil || time.Since(p.flushed) < x.compactAfter {
-		return picked
+// pickFiles chooses files to merge, and when. The caller holds p.mu.
+func (x *Index) pickFiles(p *partition, s *snapshot) (files []*segment, due time.Time) {
+	if files = pickMerge(s, p.kept, x.cfg.FlushChunks); files != nil {
+		return files, time.Time{}
 	}
-	return pickCompaction(s, p.kept, compactLimit)
+	return pickCompaction(s, p.kept, compactLimit), p.flushed.Add(x.compactAfter)
 }
 
 // pending counts what a flush would write: chunks of the head and deletions.
@@ -393,8 +396,8 @@ func (x *Index) mergeLocked(p *partition) error {
 	s := p.snap.Load()
 	s.refs.Add(1)
 	defer s.release()
-	picked := x.pickFiles(p, s)
-	if len(picked) == 0 {
+	picked, due := x.pickFiles(p, s)
+	if len(picked) == 0 || time.Until(due) > 0 { // flushed since
 		return nil
 	}
 	inputs := make([]mergeInput, len(picked))

@@ -243,10 +243,7 @@ func (l *levels) nearest(q simd.Query, step float32, groups [nearGroups]uint16) 
 		if slices.Contains(groups[:i], g) { // there are fewer
 			continue
 		}
-		from := 0
-		if g > 0 {
-			from = l.groupEnd[g-1]
-		}
+		from := startOf(l.groupEnd, int(g))
 		near := l.scores(l.regions, q, step, from, l.groupEnd[g])
 		for r, score := range near {
 			at := found
@@ -264,10 +261,7 @@ func (l *levels) nearest(q simd.Query, step float32, groups [nearGroups]uint16) 
 	}
 	best, most := 0, float32(math.Inf(-1))
 	for _, r := range regions[:found] {
-		from := 0
-		if r > 0 {
-			from = l.regionEnd[r-1]
-		}
+		from := startOf(l.regionEnd, r)
 		if from == l.regionEnd[r] {
 			continue
 		}
@@ -297,6 +291,12 @@ type gathering struct {
 	sum     []float32
 	squares float64 // of all components
 	n       int
+	mean    []float32 // encode's
+	code    []int8
+}
+
+func newGathering(dim int) *gathering {
+	return &gathering{sum: make([]float32, dim), mean: make([]float32, dim), code: make([]int8, dim)}
 }
 
 func (g *gathering) add(code []int8, step float32) {
@@ -323,20 +323,19 @@ func (g *gathering) reset() {
 // encode codes the mean as rows are, and adds the spread's share to its bias. The row is overwritten by the next call.
 func (g *gathering) encode(k simd.Kernels, e *coarseEncoder) (row []byte, scale, bias float32) {
 	var square float64
-	mean, n := make([]float32, len(g.sum)), max(g.n, 1)
+	n := max(g.n, 1)
 	for i, s := range g.sum {
-		mean[i] = s / float32(n)
-		square += float64(mean[i]) * float64(mean[i])
+		g.mean[i] = s / float32(n)
+		square += float64(g.mean[i]) * float64(g.mean[i])
 	}
 	spread := math.Sqrt(max(g.squares/float64(n)-square, 0))
-	code := make([]int8, len(mean))
-	row, scale, bias = e.encode(code, k.QuantizeInt8(code, mean))
+	row, scale, bias = e.encode(g.code, k.QuantizeInt8(g.code, g.mean))
 	return row, scale, clampCell(float64(bias) + cellSpread*spread)
 }
 
 // write writes the sections of cells and regions.
 func (c *cells) write(k simd.Kernels, w *imageWriter, rows vectorRows, e *coarseEncoder) {
-	cell, region := gathering{sum: make([]float32, rows.dim)}, gathering{sum: make([]float32, rows.dim)}
+	cell, region := newGathering(rows.dim), newGathering(rows.dim)
 	terms, regionTerms := make([]float32, 0, 2*len(c.end)), make([]float32, 0, 2*len(c.region))
 	var regionCodes []byte
 	w.begin(secCellCode)
@@ -352,7 +351,7 @@ func (c *cells) write(k simd.Kernels, w *imageWriter, rows vectorRows, e *coarse
 			row, scale, bias := cell.encode(k, e)
 			_, _ = w.Write(row) // w keeps the error
 			terms = append(terms, scale, bias)
-			region.addAll(&cell)
+			region.addAll(cell)
 			cell.reset()
 		}
 		row, scale, bias := region.encode(k, e)
@@ -376,23 +375,27 @@ func clampCell(v float64) float32 {
 	return clampCoarse(v)
 }
 
-// rowsRead is how many rows of a segment a search reads at most that wants the best k. In a larger segment a smaller share
-// holds the nearest; the more are wanted, the further away the last of them lies. The figures are those of real vectors
-// (BenchmarkLarge).
-func rowsRead(chunks, k int) int {
-	share := readShare * math.Pow(float64(chunks)/(1<<20), -.3) * math.Pow(float64(max(k, 10))/10, .15)
-	return min(int(math.Ceil(share*float64(chunks))), chunks)
+// rowShare is a share of a segment's rows. Of a larger segment a smaller share holds the nearest; the more are wanted, the
+// further away the last of them lies. The figures are those of real vectors (BenchmarkLarge).
+type rowShare struct {
+	million float64 // of a segment of a million chunks, for the ten best
+	size    float64 // exponent of the size
+	results float64 // exponent of the results
 }
 
-// rowsOpened is how many rows the regions have whose cells a search for the best k compares, chosen as rowsRead is.
-func rowsOpened(chunks, k int) int {
-	share := openShare * math.Pow(float64(chunks)/(1<<20), -.2) * math.Pow(float64(max(k, 10))/10, .3)
+// rowsRead are what a search reads at most, rowsOpened those of the regions whose cells it compares.
+var (
+	rowsRead   = rowShare{.15, -.3, .15}
+	rowsOpened = rowShare{.25, -.2, .3}
+)
+
+// of is how many rows that are of a segment, for the best k.
+func (s rowShare) of(chunks, k int) int {
+	share := s.million * math.Pow(float64(chunks)/(1<<20), s.size) * math.Pow(float64(max(k, 10))/10, s.results)
 	return min(int(math.Ceil(share*float64(chunks))), chunks)
 }
 
 const (
-	openShare    = .25  // of a segment of a million chunks, the share whose cells are compared
-	readShare    = .15  // of a segment of a million chunks, what a search for its ten best reads at most
 	firstPart    = 16   // the best of them are read first: one of firstPart
 	nextPart     = 4    // times as much has been read when it is asked again what is worth reading
 	missedShare  = 5e-5 // of the results, what is expected in cells that are left out; where vectors stand in clumps, .02 is
@@ -495,7 +498,7 @@ func (x *Index) scanCells(ctx context.Context, coarse *selection, near coarseQue
 	s := cellScan{Index: x, coarse: coarse, near: near, seg: seg, at: at, set: set, limit: limit,
 		dots: make([]int32, scanRows), list: make([]uint32, scanRows), of: make([]uint32, scanRows)}
 	s.missed = missedShare * float64(limit) * float64(seg.chunks) / float64(max(coarse.topK.snap.live, seg.chunks))
-	most := rowsRead(seg.chunks, limit)
+	most := rowsRead.of(seg.chunks, limit)
 	part := max(most/firstPart, 1)
 	if filtered {
 		most = seg.chunks
@@ -507,7 +510,7 @@ func (x *Index) scanCells(ctx context.Context, coarse *selection, near coarseQue
 	}
 	s.scoreRegions()
 	// Of what passes a filter the best lie as far away as so many times as many of all rows.
-	low, _ := s.regions.best(promiseRanks, 0, rowsOpened(seg.chunks, limit*seg.chunks/max(passing, 1)))
+	low, _ := s.regions.best(promiseRanks, 0, rowsOpened.of(seg.chunks, limit*seg.chunks/max(passing, 1)))
 	s.openRegions(low, promiseRanks)
 	if err := s.scanOpen(ctx, part, most); err != nil || !filtered {
 		return err

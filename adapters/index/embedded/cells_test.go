@@ -117,11 +117,7 @@ func TestRowsStandInCellsOfTheirSubject(t *testing.T) {
 		}
 		counts := map[int]int{}
 		for ; cell < end; cell++ {
-			from := uint32(0)
-			if cell > 0 {
-				from = c.end[cell-1]
-			}
-			for _, row := range c.rows[from:c.end[cell]] {
+			for _, row := range c.rows[startOf(c.end, int(cell)):c.end[cell]] {
 				if of[row] >= 0 {
 					counts[of[row]]++
 				}
@@ -253,40 +249,27 @@ func TestWhatCellsPromise(t *testing.T) {
 	}
 }
 
-// More is read of smaller segments and for more results; never more than there is.
-func TestRowsRead(t *testing.T) {
+// More is read and opened of smaller segments and for more results; never more than there is.
+func TestRowShares(t *testing.T) {
 	const chunks = 1 << 20
-	share := func(chunks, k int) float64 { return float64(rowsRead(chunks, k)) / float64(chunks) }
-	plain := share(chunks, 10)
-	if math.Abs(plain-readShare) > 1e-5 || share(chunks, 1) != plain {
-		t.Errorf("%v of the rows", plain)
-	}
-	if got, want := share(chunks/8, 10), plain*math.Pow(8, .3); math.Abs(got-want) > 1e-4 {
-		t.Errorf("%v of the rows of a smaller segment, want %v", got, want)
-	}
-	if got, want := share(chunks, 100), plain*math.Pow(10, .15); math.Abs(got-want) > 1e-4 {
-		t.Errorf("%v of the rows for more results, want %v", got, want)
-	}
-	if got := rowsRead(1<<15, 1<<20); got != 1<<15 {
-		t.Errorf("all of %d rows are %d", 1<<15, got)
-	}
-}
-
-// The same of the rows whose regions are opened.
-func TestRowsOpened(t *testing.T) {
-	const chunks = 1 << 20
-	share := func(chunks, k int) float64 { return float64(rowsOpened(chunks, k)) / float64(chunks) }
-	if plain := share(chunks, 10); math.Abs(plain-openShare) > 1e-5 || share(chunks, 1) != plain {
-		t.Errorf("%v of the rows", plain)
-	}
-	if got, want := share(chunks/8, 10), openShare*math.Pow(8, .2); math.Abs(got-want) > 1e-4 {
-		t.Errorf("%v of the rows of a smaller segment, want %v", got, want)
-	}
-	if got, want := share(chunks, 100), openShare*math.Pow(10, .3); math.Abs(got-want) > 1e-4 {
-		t.Errorf("%v of the rows for more results, want %v", got, want)
-	}
-	if got := rowsOpened(1<<15, 1<<20); got != 1<<15 {
-		t.Errorf("all of %d rows are %d", 1<<15, got)
+	for name, c := range map[string]struct {
+		rows                 rowShare
+		plain, size, results float64
+	}{"read": {rowsRead, .15, .3, .15}, "opened": {rowsOpened, .25, .2, .3}} {
+		share := func(chunks, k int) float64 { return float64(c.rows.of(chunks, k)) / float64(chunks) }
+		plain := share(chunks, 10)
+		if math.Abs(plain-c.plain) > 1e-5 || share(chunks, 1) != plain {
+			t.Errorf("%s: %v of the rows", name, plain)
+		}
+		if got, want := share(chunks/8, 10), plain*math.Pow(8, c.size); math.Abs(got-want) > 1e-4 {
+			t.Errorf("%s: %v of the rows of a smaller segment, want %v", name, got, want)
+		}
+		if got, want := share(chunks, 100), plain*math.Pow(10, c.results); math.Abs(got-want) > 1e-4 {
+			t.Errorf("%s: %v of the rows for more results, want %v", name, got, want)
+		}
+		if got := c.rows.of(1<<15, 1<<20); got != 1<<15 {
+			t.Errorf("%s: all of %d rows are %d", name, 1<<15, got)
+		}
 	}
 }
 

@@ -9,6 +9,9 @@ import (
 	"slices"
 )
 
+// checkBytes of an image are written or verified between looks at the context.
+const checkBytes = 1 << 20
+
 // imageWriter writes an image section by section, in any order, each once, until its context ends.
 type imageWriter struct {
 	ctx   context.Context
@@ -53,9 +56,8 @@ func (w *imageWriter) out(p []byte) {
 
 // Write adds to the current section. Errors are kept for finish.
 func (w *imageWriter) Write(p []byte) (int, error) {
-	const part = 1 << 20
 	t := &w.table[w.cur]
-	for p := range slices.Chunk(p, part) { // rows of a large file are some GB
+	for p := range slices.Chunk(p, checkBytes) { // rows of a large file are some GB
 		if w.err == nil {
 			w.err = w.ctx.Err()
 		}

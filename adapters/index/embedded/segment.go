@@ -187,8 +187,8 @@ func openSegment(image []byte, verify verification) (*segment, error) {
 		if verify == verifyNone || s.unverified && slices.Contains(codeSections, i) {
 			continue
 		}
-		if crc32.Checksum(s.sec[i], castagnoli()) != le.Uint32(h[16:]) {
-			return nil, damaged("checksum of section %d", i)
+		if err := s.verifySection(context.Background(), i); err != nil {
+			return nil, err
 		}
 	}
 	m := s.sec[secMeta]
@@ -234,18 +234,24 @@ func openSegment(image []byte, verify verification) (*segment, error) {
 
 // verifyCodes compares the checksums that verifyFirst left.
 func (s *segment) verifyCodes(ctx context.Context) error {
-	const part = 4 << 20
 	for _, i := range codeSections {
-		sum := uint32(0)
-		for rest := range slices.Chunk(s.sec[i], part) {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			sum = crc32.Update(sum, castagnoli(), rest)
+		if err := s.verifySection(ctx, i); err != nil {
+			return err
 		}
-		if sum != binary.LittleEndian.Uint32(s.image[24+i*24+16:]) {
-			return damaged("checksum of section %d", i)
+	}
+	return nil
+}
+
+func (s *segment) verifySection(ctx context.Context, i int) error {
+	sum := uint32(0)
+	for part := range slices.Chunk(s.sec[i], checkBytes) {
+		if err := ctx.Err(); err != nil {
+			return err
 		}
+		sum = crc32.Update(sum, castagnoli(), part)
+	}
+	if sum != binary.LittleEndian.Uint32(s.image[24+i*24+16:]) {
+		return damaged("checksum of section %d", i)
 	}
 	return nil
 }
@@ -271,19 +277,17 @@ func (s *segment) docChunks(d int) (from, to int) {
 }
 
 // cellStart is the place where a cell's rows begin; of what follows the last cell, where they end.
-func (s *segment) cellStart(cell uint32) uint32 {
-	if cell == 0 {
-		return 0
-	}
-	return s.cellEnd[cell-1]
-}
+func (s *segment) cellStart(cell uint32) uint32 { return startOf(s.cellEnd, int(cell)) }
 
 // regionStart is the first cell of the i-th region.
-func (s *segment) regionStart(i int) uint32 {
+func (s *segment) regionStart(i int) uint32 { return startOf(s.regionEnd, i) }
+
+// startOf is where the i-th of some things begins that follow one another and end at ends.
+func startOf[T int | uint32](ends []T, i int) T {
 	if i == 0 {
 		return 0
 	}
-	return s.regionEnd[i-1]
+	return ends[i-1]
 }
 
 // find is the index of a document, -1 when it is not here.
