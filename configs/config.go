@@ -134,8 +134,9 @@ type Query struct {
 	Candidates int     `yaml:"candidates" help:"Chunks that each retriever gives to the fusion, 10 to 1000."`
 	RRFK       int     `yaml:"rrf_k" help:"The constant k of reciprocal rank fusion, 1 to 1000."`
 
-	RerankPrior   float64 `yaml:"rerank_prior" help:"Weight of the fused score beside the reranker's, 0 to 10: one standard deviation of the fused score counts as much as this many of the reranker's log-odds. 0: the reranker alone."`
+	RerankPrior   float64 `yaml:"rerank_prior" help:"Weight of the fused score beside the reranker's, 0 to 10: one standard deviation of the fused score, or .19 where that is more, counts as much as this many of the reranker's log-odds. 0: the reranker alone."`
 	RerankFloor   float64 `yaml:"rerank_floor" help:"Reranker scores (log-odds) below mean + N standard deviations are raised to that value, so that low scores are ties and keep their fused order. -10 to 10."`
+	RerankAbstain bool    `yaml:"rerank_abstain" help:"Leave the order of a query's hits where the reranker finds the first one best, too. For a reranker that is better than what finds the hits, false."`
 	RerankDepth   int     `yaml:"rerank_depth" help:"Most chunks that a query with rerank scores unless it names a depth, 1 to 100."`
 	SparseQueries string  `yaml:"sparse_queries" enum:"encoder,idf" help:"encoder: the sparse model expands a query. idf: the query's own word pieces, weighted by their inverse document frequency in the namespace; no model runs."`
 }
@@ -439,6 +440,13 @@ func Default(r *registry.Registry) *Config {
 	}
 }
 
+// Reranking are the constants of reranking: what is measured, but for what is configured.
+func (q Query) Reranking() retrieve.Reranking {
+	r := retrieve.DefaultReranking()
+	r.Prior, r.Floor, r.Abstain, r.Depth = q.RerankPrior, q.RerankFloor, q.RerankAbstain, q.RerankDepth
+	return r
+}
+
 // defaultQuery is what core/retrieve has measured.
 func defaultQuery() Query {
 	fusion, reranking := retrieve.DefaultFusion(), retrieve.DefaultReranking()
@@ -453,6 +461,7 @@ func defaultQuery() Query {
 		RRFK:          int(fusion.K),
 		RerankPrior:   reranking.Prior,
 		RerankFloor:   reranking.Floor,
+		RerankAbstain: reranking.Abstain,
 		RerankDepth:   reranking.Depth,
 		SparseQueries: string(retrieve.EncodedQueries),
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/mnemehq/mneme/configs"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/registry"
+	"github.com/mnemehq/mneme/core/retrieve"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected lint lines")
@@ -492,5 +493,21 @@ func TestReloaded(t *testing.T) {
 		if now.Log.Level != next.Log.Level || now.Log.Format != "text" || now.Timeouts != is.Timeouts || is.Log.Level != "info" {
 			t.Errorf("%q: is %+v", text, now)
 		}
+	}
+}
+
+// What is measured of reranking holds, but for what is configured.
+func TestReranking(t *testing.T) {
+	want := retrieve.DefaultReranking()
+	if got := configs.Default(testRegistry()).Query.Reranking(); got != want {
+		t.Errorf("by default %+v, want %+v", got, want)
+	}
+	c, err := load(t, "query: {rerank_prior: 2, rerank_floor: 1, rerank_abstain: false, rerank_depth: 7}", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want.Prior, want.Floor, want.Abstain, want.Depth = 2, 1, false, 7
+	if got := c.Query.Reranking(); got != want {
+		t.Errorf("configured %+v, want %+v", got, want)
 	}
 }

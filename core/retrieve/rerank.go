@@ -22,6 +22,14 @@ type Reranking struct {
 	// lifts the candidates it is sure of and leaves the rest in fused order, which
 	// keeps a passage that answers only a part of the question in its place.
 	Floor float64
+	// Spread is the least deviation that fused scores are taken to have, of 1 for the
+	// top of every list. Where they hardly differ, the retrievers have told little, and
+	// the prior weighs less. A single retriever's own scores are on other scales.
+	Spread float64
+	// Abstain leaves the order as it is where the reranker's best candidate stands first
+	// already: what a small reranker then still changes is worse more often than better.
+	// Without a prior it has no effect.
+	Abstain bool
 	// Depth is the most candidates that are rescored where a request names no
 	// depth of its own.
 	Depth int
@@ -31,7 +39,9 @@ type Reranking struct {
 const NoFloor = -10
 
 // DefaultReranking are the measured defaults (docs/quality.md).
-func DefaultReranking() Reranking { return Reranking{Prior: 1.5, Floor: 0.65, Depth: 40} }
+func DefaultReranking() Reranking {
+	return Reranking{Prior: 1.5, Floor: -0.5, Spread: 0.19, Abstain: true, Depth: 40}
+}
 
 // enough is how many candidates make a meaningful deviation. With fewer the prior
 // weighs less and the floor lies lower, down to none for one candidate.
@@ -162,9 +172,11 @@ const least = 1e-6
 //
 //	max(x, m + Floor*s) + Prior*s*z
 //
-// with z its fused score standardised among the scored ones; its score is the
+// with z its fused score's distance from their mean in deviations among the scored
+// ones, or in Spread where that is more; its score is the
 // sigmoid of that. This is Bayes' rule with the retrievers as the prior and the
-// reranker as the evidence, on one scale whatever the reranker's. The rest
+// reranker as the evidence, on one scale whatever the reranker's. Where the order
+// stays (Abstain), each score is below the one before. The rest
 // stays behind in its order: a score of theirs is the lowest scored one times
 // their own fused score.
 func (r Reranking) Reorder(c []*Candidate, p []float32) {
@@ -184,6 +196,9 @@ func (r Reranking) Reorder(c []*Candidate, p []float32) {
 	}
 	m, s := moments(odds)
 	fm, fs := moments(fused)
+	if severalLists(c) {
+		fs = max(fs, r.Spread)
+	}
 	trust := min(1, float64(len(scored)-1)/(enough-1))
 	for i, k := range scored {
 		x := odds[i]
@@ -201,11 +216,30 @@ func (r Reranking) Reorder(c []*Candidate, p []float32) {
 	for i, k := range byRank {
 		k.Reranked.Rank = i + 1
 	}
+	if r.Abstain && r.Prior > 0 && slices.Max(odds) == odds[0] {
+		for i := 1; i < len(scored); i++ {
+			scored[i].Score = min(scored[i].Score, math.Nextafter(scored[i-1].Score, 0))
+		}
+	}
 	slices.SortFunc(scored, less)
 	lowest := scored[len(scored)-1].Score
 	for _, k := range tail {
 		k.Score = lowest * max(k.Fused.Score, 0) / top
 	}
+}
+
+// severalLists tells whether more than one retriever found the candidates.
+func severalLists(c []*Candidate) bool {
+	var found port.Retriever
+	for _, k := range c {
+		for r := range k.Ranks {
+			if found != "" && r != found {
+				return true
+			}
+			found = r
+		}
+	}
+	return false
 }
 
 // moments are the mean and the standard deviation.

@@ -137,8 +137,12 @@ func TestReorderHoldsItsPromises(t *testing.T) {
 		slices.SortFunc(fused, func(a, b float64) int { return cmp.Compare(b, a) })
 		p := rapid.SliceOfN(rapid.Float32Range(0, 1), 0, len(fused)).Draw(t, "p")
 		c := candidates(fused...)
-		retrieve.Reranking{Prior: rapid.Float64Range(0, 5).Draw(t, "prior"),
-			Floor: rapid.Float64Range(-3, 3).Draw(t, "floor")}.Reorder(c, p)
+		for _, k := range c {
+			r := rapid.SampledFrom([]port.Retriever{port.Vector, port.Keyword}).Draw(t, "list")
+			k.Ranks = map[port.Retriever]retrieve.Rank{r: {}}
+		}
+		retrieve.Reranking{Prior: rapid.Float64Range(0, 5).Draw(t, "prior"), Floor: rapid.Float64Range(-3, 3).Draw(t, "floor"),
+			Spread: rapid.Float64Range(0, 1).Draw(t, "spread"), Abstain: rapid.Bool().Draw(t, "abstain")}.Reorder(c, p)
 		seen := map[string]bool{}
 		for i, k := range c {
 			seen[k.Document] = true

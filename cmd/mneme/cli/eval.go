@@ -42,6 +42,7 @@ func (c *command) evalCommand() *cobra.Command {
 		users, sparseQueries      string
 		candidates, rrfK          int
 		rerankPrior, rerankFloor  float64
+		rerankAbstain             bool
 		byCategory, memories      bool
 		recalls, plainTitles      bool
 		memoryKey, titles         string
@@ -92,10 +93,11 @@ collections stay out of the way of real documents.`,
 			set("rrf-k", "query.rrf_k", strconv.Itoa(rrfK))
 			set("rerank-prior", "query.rerank_prior", strconv.FormatFloat(rerankPrior, 'g', -1, 64))
 			set("rerank-floor", "query.rerank_floor", strconv.FormatFloat(rerankFloor, 'g', -1, 64))
+			set("rerank-abstain", "query.rerank_abstain", strconv.FormatBool(rerankAbstain))
 			set("sparse-queries", "query.sparse_queries", sparseQueries)
 			if t.url != "" && len(settings) > 0 {
-				return usage("--fusion, --candidates, --rrf-k, --rerank-prior, --rerank-floor and --sparse-queries are " +
-					"the server's own settings; they cannot be set over --url")
+				return usage("--fusion, --candidates, --rrf-k, --rerank-prior, --rerank-floor, --rerank-abstain and " +
+					"--sparse-queries are the server's own settings; they cannot be set over --url")
 			}
 			if o.Rerank < 0 || o.Rerank > 100 {
 				return usage("--rerank must be 0 to 100")
@@ -165,6 +167,7 @@ collections stay out of the way of real documents.`,
 				Settings: map[string]any{"weights": o.Weights, "fusion": fusion, "candidates": candidates,
 					"users": users, "query_workers": o.QueryWorkers,
 					"sparse": o.Sparse, "rerank": o.Rerank, "rerank_prior": rerankPrior, "rerank_floor": rerankFloor,
+					"rerank_abstain": rerankAbstain,
 					"sparse_queries": sparseQueries, "memory": memories, "titles": titles}}
 			bar := newProgress(c.stderr)
 			var mu sync.Mutex
@@ -213,7 +216,8 @@ collections stay out of the way of real documents.`,
 		"query for 10 results does")
 	f.Lookup("rerank").NoOptDefVal = "20"
 	f.Float64Var(&rerankPrior, "rerank-prior", 1.5, "weight of the fused score beside the reranker")
-	f.Float64Var(&rerankFloor, "rerank-floor", 0.65, "where the reranker stops to tell chunks apart, in deviations")
+	f.Float64Var(&rerankFloor, "rerank-floor", -0.5, "where the reranker stops to tell chunks apart, in deviations")
+	f.BoolVar(&rerankAbstain, "rerank-abstain", true, "leave the order where the reranker finds the first chunk best, too")
 	f.StringVar(&sparseQueries, "sparse-queries", "encoder", "how queries of sparse search are made: encoder or idf")
 	f.StringVar(&weights, "weights", "", "weights of the fused steps, e.g. vector=0.6,keyword=0.4")
 	f.StringVar(&fusion, "fusion", "zscore", "fusion method: zscore or rrf")

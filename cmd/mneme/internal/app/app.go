@@ -311,7 +311,7 @@ func (a *App) engineConfig(p parts) (engine.Config, error) {
 			},
 		},
 		SparseQueries:   retrieve.SparseQueries(c.Query.SparseQueries),
-		Reranking:       &retrieve.Reranking{Prior: c.Query.RerankPrior, Floor: c.Query.RerankFloor, Depth: c.Query.RerankDepth},
+		Reranking:       new(c.Query.Reranking()),
 		RerankDocuments: c.Limits.RerankDocuments,
 		Memory: memory.Settings{
 			Reranking:   retrieve.Reranking{Prior: c.Memory.RerankPrior, Floor: retrieve.NoFloor},
