@@ -20,6 +20,7 @@ import (
 	"github.com/mnemehq/mneme/configs"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/key"
+	"github.com/mnemehq/mneme/core/retrieve"
 )
 
 // evalReport is what eval writes as JSON.
@@ -215,14 +216,16 @@ collections stay out of the way of real documents.`,
 	f.IntVar(&o.Rerank, "rerank", 0, "rerank the first so many chunks of each step, too; without a number 20, as a "+
 		"query for 10 results does")
 	f.Lookup("rerank").NoOptDefVal = "20"
-	f.Float64Var(&rerankPrior, "rerank-prior", 1.5, "weight of the fused score beside the reranker")
-	f.Float64Var(&rerankFloor, "rerank-floor", -0.5, "where the reranker stops to tell chunks apart, in deviations")
-	f.BoolVar(&rerankAbstain, "rerank-abstain", true, "leave the order where the reranker finds the first chunk best, too")
+	fusing, reranking := retrieve.DefaultFusion(), retrieve.DefaultReranking()
+	f.Float64Var(&rerankPrior, "rerank-prior", reranking.Prior, "weight of the fused score beside the reranker")
+	f.Float64Var(&rerankFloor, "rerank-floor", reranking.Floor, "where the reranker stops to tell chunks apart, in deviations")
+	f.BoolVar(&rerankAbstain, "rerank-abstain", reranking.Abstain,
+		"leave the order where the reranker finds the first chunk best, too")
 	f.StringVar(&sparseQueries, "sparse-queries", "encoder", "how queries of sparse search are made: encoder or idf")
 	f.StringVar(&weights, "weights", "", "weights of the fused steps, e.g. vector=0.6,keyword=0.4")
-	f.StringVar(&fusion, "fusion", "zscore", "fusion method: zscore or rrf")
-	f.IntVar(&candidates, "candidates", 100, "chunks that each retriever gives to the fusion")
-	f.IntVar(&rrfK, "rrf-k", 10, "constant of rrf")
+	f.StringVar(&fusion, "fusion", string(fusing.Method), "fusion method: zscore or rrf")
+	f.IntVar(&candidates, "candidates", fusing.Depth, "chunks that each retriever gives to the fusion")
+	f.IntVar(&rrfK, "rrf-k", int(fusing.K), "constant of rrf")
 	f.StringVar(&users, "users", "filter", "how meta.user is kept apart: filter, or namespaces for one a user")
 	f.BoolVar(&o.Sparse, "sparse", false, "build with the sparse index, in namespaces of their own")
 	f.BoolVar(&memories, "memory", false,
