@@ -180,16 +180,19 @@ func TestTokens(t *testing.T) {
 			// The caller goes while the app is asked for new tokens.
 			a.expire()
 			ctx, leave := context.WithCancel(t.Context())
+			gone := make(chan struct{})
 			var once atomic.Bool
 			a.answer(func(_ http.ResponseWriter, r *http.Request) bool {
 				if r.URL.Path == "/token" && once.CompareAndSwap(false, true) {
 					leave()
+					<-gone
 				}
 				return false
 			})
 			if _, err := program.Fetch(ctx, conn(), port.SourceItem{Key: "note 1", Size: -1}); !errors.Is(err, context.Canceled) {
 				t.Errorf("the caller has gone: %v", err)
 			}
+			close(gone)
 			<-kept
 			same(2)
 			if err := program.Revoke(t.Context(), conn()); err != nil || len(a.revoked) != 1 || a.revoked[0] != a.refresh {
