@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/mnemehq/mneme/core/simd"
@@ -34,7 +35,8 @@ func linearAt(t *testing.T, k simd.Kernels, x []float32, w []int8, scale, bias [
 }
 
 // checkLinear multiplies integers of up to 16 bits, whose quantization is the
-// identity: the result is the exact sum, correctly rounded.
+// identity, at the precision of a bulk as well: the result is the exact sum, correctly
+// rounded.
 func checkLinear(t *testing.T, k simd.Kernels, r *rand.Rand, rows, out, in int, extreme bool) {
 	t.Helper()
 	const top = 32639
@@ -45,7 +47,7 @@ func checkLinear(t *testing.T, k simd.Kernels, r *rand.Rand, rows, out, in int, 
 			x[i] = top
 		}
 	}
-	for i := range rows {
+	for i := 0; i < rows && !extreme; i++ {
 		x[i*in] = -top
 	}
 	if extreme {
@@ -60,6 +62,12 @@ func checkLinear(t *testing.T, k simd.Kernels, r *rand.Rand, rows, out, in int, 
 		scale[i] = float32(int(1) << (i % 3)) // powers of two stay exact
 	}
 	got := linearAt(t, k, x, w, scale, bias, rows, out, in, simd.Full16)
+	const fine simd.Precision = 0.001 // codes have all 16 bits, high bytes are listed
+	for i, v := range linearAt(t, k, x, w, scale, bias, rows, out, in, fine) {
+		if v != got[i] {
+			t.Fatalf("linear %d×%d×%d: value %d is %g where high bytes are listed, else %g", rows, in, out, i, v, got[i])
+		}
+	}
 	for i := range rows {
 		for n := range out {
 			var sum int64
@@ -81,16 +89,16 @@ func checkLinear(t *testing.T, k simd.Kernels, r *rand.Rand, rows, out, in int, 
 func TestLinearIsExact(t *testing.T) {
 	everyLevel(t, func(t *testing.T, k simd.Kernels) {
 		r := rand.New(rand.NewPCG(1, 9))
-		for rows := 1; rows <= 14; rows++ {
+		for _, rows := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 23, 24, 30} {
 			for _, out := range []int{1, 15, 16, 17, 31, 32, 33, 70} {
 				for _, in := range []int{1, 2, 3, 4, 5, 15, 16, 17, 63, 100} {
 					checkLinear(t, k, r, rows, out, in, false)
 				}
 			}
 		}
-		for _, in := range []int{384, 511, 512, 513, 1024, 1025, 1536, 5000} {
+		for _, in := range []int{384, 511, 512, 513, 514, 515, 1024, 1025, 1536, 5000} { // 515 inputs of -128 take a 33rd bit
 			checkLinear(t, k, r, 7, 40, in, false)
-			checkLinear(t, k, r, 2, 33, in, true)
+			checkLinear(t, k, r, 13, 33, in, true)
 		}
 		checkLinear(t, k, r, 1, 1, simd.MaxDim, true)
 		checkLinear(t, k, r, 200, 33, 1536, false) // more than one panel
@@ -102,9 +110,12 @@ func TestLinearIsExact(t *testing.T) {
 func TestLinearLevelsAgree(t *testing.T) {
 	levels := levelsBeside(t)
 	r := rand.New(rand.NewPCG(2, 9))
-	for i := range 120 {
-		rows, out, in := 1+r.IntN(20), 1+r.IntN(100), 1+r.IntN(1000)
+	for i := range 180 {
+		rows, out, in := 1+r.IntN(40), 1+r.IntN(100), 1+r.IntN(1000)
 		p := []simd.Precision{simd.Full16, simd.Bulk8, 0.5, 1, 2, 100}[i%6]
+		if i >= 120 { // so long that sums need more than 32 bits, or would with other weights
+			rows, in, p = 1+r.IntN(15), 900+r.IntN(400), 0.5
+		}
 		x, w := randomFloats(r, rows*in), randomBytes(r, out*in)
 		for range in / 20 { // outliers
 			x[r.IntN(len(x))] *= 30
@@ -141,6 +152,49 @@ func TestLinearLevelsAgree(t *testing.T) {
 			}
 		}
 	}
+}
+
+// One output of many needs a 33rd bit.
+func TestLinearWideOutput(t *testing.T) {
+	everyLevel(t, func(t *testing.T, k simd.Kernels) {
+		const rows, out, in, top = 13, 33, 520, 32639
+		x, w := slices.Repeat([]float32{top}, rows*in), make([]int8, out*in)
+		for i := range in {
+			w[i] = 127
+		}
+		got := linearAt(t, k, x, w, slices.Repeat([]float32{1}, out), nil, rows, out, in, 0.001)
+		for i, v := range got {
+			want := float32(0)
+			if i%out == 0 {
+				want = 127 * in * top
+			}
+			if v != want {
+				t.Fatalf("row %d, output %d is %g, want %g", i/out, i%out, v, want)
+			}
+		}
+	})
+}
+
+// A precision rounds to steps of so much of a row's root mean square: the weights here
+// give every input back.
+func TestPrecisionIsOfTheRow(t *testing.T) {
+	everyLevel(t, func(t *testing.T, k simd.Kernels) {
+		const in = 32
+		x, w := make([]float32, in), make([]int8, in*in)
+		var squares float64
+		for i := range x {
+			x[i] = float32(1 + i%7*i%5)
+			squares += float64(x[i]) * float64(x[i])
+			w[i*in+i] = 1
+		}
+		step := float64(simd.Bulk8) * math.Sqrt(squares/in) / 127
+		got := linearAt(t, k, x, w, slices.Repeat([]float32{1}, in), nil, 1, in, in, simd.Bulk8)
+		for i, v := range x {
+			if want := math.Round(float64(v)/step) * step; !close32(float64(got[i]), want, 1e-5) {
+				t.Errorf("%g becomes %g, want %g, a multiple of %g", v, got[i], want, step)
+			}
+		}
+	})
 }
 
 func FuzzLinear(f *testing.F) {
