@@ -103,28 +103,28 @@ func (m *measurement) saveMemories(ctx context.Context, user string, docs []Docu
 	return nil
 }
 
-// search asks for memories and gives their documents, best first.
-func (m *measurement) search(ctx context.Context, q Query) ([]string, error) {
+// search asks for memories and gives their documents, best first, and how long that took.
+func (m *measurement) search(ctx context.Context, q Query) (ids []string, took time.Duration, err error) {
 	var res memory.Results
-	err := client.RetryBusy(ctx, 20, func() error {
+	took, err = timed(ctx, func() error {
 		return m.o.Memory.Do(ctx, http.MethodPost, "/api/v1/search",
 			map[string]any{"endUserId": m.endUser(q.User), "query": q.Text, "limit": m.o.MemoryLimit}, &res)
 	})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if err := complete(res.Degraded); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	ids := make([]string, 0, len(res.Results))
+	ids = make([]string, 0, len(res.Results))
 	for _, r := range res.Results {
 		id, err := origin(r)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		ids = append(ids, id)
 	}
-	return ids, nil
+	return ids, took, nil
 }
 
 // complete refuses an answer that lacks a part which the server has.

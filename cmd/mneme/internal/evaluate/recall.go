@@ -184,12 +184,10 @@ func spread(all []Query, n int) []Query {
 
 func (m *measurement) askRecall(ctx context.Context, q Query) (RecalledAnswer, error) {
 	var res recall.Answer
-	started := time.Now()
-	err := client.RetryBusy(ctx, 20, func() error {
+	took, err := timed(ctx, func() error {
 		return m.o.Memory.Do(ctx, http.MethodPost, "/api/v1/recall",
 			map[string]any{"endUserId": m.endUser(q.User), "query": q.Text}, &res)
 	})
-	took := time.Since(started)
 	if err == nil {
 		err = complete(res.Degraded)
 	}

@@ -1,14 +1,17 @@
 package evaluate_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/mnemehq/mneme/cmd/mneme/internal/client"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/evaluate"
@@ -43,7 +46,9 @@ func TestJudge(t *testing.T) {
 
 // answering is a server of the memory API that answers every question with the first memory
 // saved for the end user, and none whose question holds "nobody".
-func answering(t *testing.T) *client.Client {
+func answering(t *testing.T) *client.Client { return client.Local(answers(t), "cint_x") }
+
+func answers(t *testing.T) http.Handler {
 	t.Helper()
 	first := map[string]map[string]any{}
 	reply := func(w http.ResponseWriter, v any) {
@@ -84,13 +89,7 @@ func answering(t *testing.T) *client.Client {
 		}
 		reply(w, out)
 	})
-	server := httptest.NewServer(mux)
-	t.Cleanup(server.Close)
-	cl, err := client.New(server.URL, "cint_x")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cl
+	return mux
 }
 
 const (
@@ -144,6 +143,41 @@ func TestMeasureRecall(t *testing.T) {
 			t.Errorf("%s: no latency", name)
 		}
 	}
+}
+
+// What a call waits for its rate is none of its latency.
+func TestMeasureRecallWithoutWaits(t *testing.T) {
+	set, err := evaluate.Load(folder(t, map[string]string{"corpus.jsonl": chats, "queries.jsonl": asked,
+		"qrels.tsv": judged}), evaluate.TitleHeading)
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) { // where a call takes no time
+		next, refused := answers(t), map[string]bool{}
+		cl := client.Local(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/api/v1/recall" {
+				next.ServeHTTP(w, r)
+				return
+			}
+			body, err := io.ReadAll(r.Body)
+			if err != nil {
+				t.Error(err)
+			}
+			if !refused[string(body)] {
+				refused[string(body)] = true
+				w.Header().Set("Retry-After", "7")
+				w.WriteHeader(http.StatusTooManyRequests)
+				return
+			}
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			next.ServeHTTP(w, r)
+		}), "cint_x")
+		began := time.Now()
+		r, err := evaluate.MeasureRecall(t.Context(), cl, set, evaluate.Options{Memory: cl})
+		if waited := time.Since(began); err != nil || waited < 4*7*time.Second || r.Groups[0].P95 != 0 {
+			t.Errorf("%v: after %v a call takes %g ms", err, waited, r.Groups[0].P95)
+		}
+	})
 }
 
 func TestMeasureRecallRefuses(t *testing.T) {

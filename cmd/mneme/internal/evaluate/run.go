@@ -352,7 +352,7 @@ func (m *measurement) run(ctx context.Context, step string, queries []Query) (Ru
 	out := Run{Step: step}
 	rankings := make([][]string, len(queries))
 	took := make([]time.Duration, len(queries))
-	if _, err := m.ask(ctx, step, queries[0]); err != nil { // loads what is not in memory yet
+	if _, _, err := m.ask(ctx, step, queries[0]); err != nil { // loads what is not in memory yet
 		return out, err
 	}
 	var mu sync.Mutex
@@ -363,11 +363,9 @@ func (m *measurement) run(ctx context.Context, step string, queries []Query) (Ru
 	group.SetLimit(m.o.QueryWorkers)
 	for i, q := range queries {
 		group.Go(func() (err error) {
-			started := time.Now()
-			if rankings[i], err = m.ask(asking, step, q); err != nil {
+			if rankings[i], took[i], err = m.ask(asking, step, q); err != nil {
 				return fmt.Errorf("query %s: %w", q.ID, err)
 			}
-			took[i] = time.Since(started)
 			mu.Lock()
 			defer mu.Unlock()
 			done++
@@ -400,7 +398,7 @@ func (m *measurement) run(ctx context.Context, step string, queries []Query) (Ru
 }
 
 // ask runs one query and gives the documents, best first, each once.
-func (m *measurement) ask(ctx context.Context, step string, q Query) ([]string, error) {
+func (m *measurement) ask(ctx context.Context, step string, q Query) (ids []string, took time.Duration, err error) {
 	if step == Memory {
 		return m.search(ctx, q)
 	}
@@ -424,22 +422,34 @@ func (m *measurement) ask(ctx context.Context, step string, q Query) ([]string, 
 	if q.User != "" && !m.o.UserNamespaces {
 		filter, err := json.Marshal(map[string]string{"user": q.User})
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		req.Filter = filter
 	}
 	var res query.Result
-	err := client.RetryBusy(ctx, 20, func() error {
+	took, err = timed(ctx, func() error {
 		return m.cl.Do(ctx, http.MethodPost, m.path(m.namespace(q.User), "/query"), req, &res)
 	})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	ids := make([]string, len(res.Results))
+	ids = make([]string, len(res.Results))
 	for i, h := range res.Results {
 		ids[i] = h.DocumentID
 	}
-	return ids, nil
+	return ids, took, nil
+}
+
+// timed makes a call, again while the server is too busy for it, and says how long the one
+// that was answered took.
+func timed(ctx context.Context, call func() error) (took time.Duration, err error) {
+	err = client.RetryBusy(ctx, 20, func() error {
+		started := time.Now()
+		err := call()
+		took = time.Since(started)
+		return err
+	})
+	return took, err
 }
 
 func sortedKeys[V any](m map[string]V) []string {
