@@ -313,25 +313,38 @@ func TestLinearMax(t *testing.T) {
 	})
 }
 
+// BenchmarkLinear multiplies codes of 16 bits, of a bulk, and of a bulk of which none has
+// a high byte.
 func BenchmarkLinear(b *testing.B) {
 	for _, s := range []struct{ rows, in, out int }{{128, 384, 384}, {128, 384, 1152}, {128, 1536, 384},
 		{128, 384, 1536}, {12, 384, 1536}, {1, 384, 384}} {
-		b.Run(fmt.Sprintf("%dx%dx%d", s.rows, s.in, s.out), func(b *testing.B) {
-			benchLevels(b, func(b *testing.B, k simd.Kernels) {
-				r := rand.New(rand.NewPCG(1, 2))
-				l, err := k.PackLayer(randomBytes(r, s.out*s.in), randomFloats(r, s.out), nil, s.out, s.in)
-				if err != nil {
-					b.Fatal(err)
-				}
-				q, dst := simd.NewRows(s.rows, s.in), make([]float32, s.rows*s.out)
-				k.Quantize(q, randomFloats(r, s.rows*s.in), s.rows, s.in, simd.Full16)
-				b.ReportAllocs()
-				for b.Loop() {
-					k.Linear(dst, l, q, simd.Identity)
-				}
-				b.ReportMetric(float64(s.rows*s.in*s.out)*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "GMAC/s")
+		for _, codes := range []string{"full16", "bulk8", "low"} {
+			b.Run(fmt.Sprintf("%dx%dx%d/%s", s.rows, s.in, s.out, codes), func(b *testing.B) {
+				benchLevels(b, func(b *testing.B, k simd.Kernels) {
+					r := rand.New(rand.NewPCG(1, 2))
+					l, err := k.PackLayer(randomBytes(r, s.out*s.in), randomFloats(r, s.out), nil, s.out, s.in)
+					if err != nil {
+						b.Fatal(err)
+					}
+					q, dst := simd.NewRows(s.rows, s.in), make([]float32, s.rows*s.out)
+					x, p := randomFloats(r, s.rows*s.in), simd.Bulk8
+					switch codes {
+					case "full16":
+						p = simd.Full16
+					case "low":
+						for i := range x {
+							x[i] = max(-1, min(x[i], 1)) // at most 1.4 times the root mean square
+						}
+					}
+					k.Quantize(q, x, s.rows, s.in, p)
+					b.ReportAllocs()
+					for b.Loop() {
+						k.Linear(dst, l, q, simd.Identity)
+					}
+					b.ReportMetric(float64(s.rows*s.in*s.out)*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "GMAC/s")
+				})
 			})
-		})
+		}
 	}
 }
 

@@ -47,6 +47,13 @@ func rowBases(f *file, h int, base, stride string) {
 	}
 }
 
+// fetchWeights asks for the 128 bytes of weights that lie so many ahead of SI: they pass
+// front to back, from beyond the second-level cache where rows are few.
+func (f *file) fetchWeights(ahead int) {
+	f.op("PREFETCHT0 %d(SI)", ahead)
+	f.op("PREFETCHT0 %d(SI)", ahead+64)
+}
+
 // linearAVX512 multiplies h rows by a tile of 32 columns. Per step of four
 // inputs: two loads of weights, and per row two broadcasts (high and low
 // bytes) and four VPDPBUSD into sums that stay in registers.
@@ -107,9 +114,7 @@ func linearSkipAVX512(f *file, h int) {
 	}
 	f.op("XORQ AX, AX")
 	f.label("step")
-	// Where rows are few, weights come from beyond the second-level cache.
-	f.op("PREFETCHT0 4096(SI)")
-	f.op("PREFETCHT0 4160(SI)")
+	f.fetchWeights(4096)
 	f.op("VMOVDQU64 (SI), Z24")
 	f.op("VMOVDQU64 64(SI), Z25")
 	for r := range h {
@@ -309,9 +314,7 @@ func stepsAVX2(f *file, h int, label string) {
 		f.op("VPXOR Y%d, Y%d, Y%d", i, i, i)
 	}
 	f.label(label)
-	// Weights pass front to back, from beyond the second-level cache where rows are few.
-	f.op("PREFETCHT0 2048(SI)")
-	f.op("PREFETCHT0 2112(SI)")
+	f.fetchWeights(2048)
 	for step := range 4 {
 		f.op("VPMOVSXBW %d(SI), Y12", 32*step)
 		f.op("VPMOVSXBW %d(SI), Y13", 32*step+16)

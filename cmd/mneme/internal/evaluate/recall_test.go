@@ -48,6 +48,7 @@ func TestJudge(t *testing.T) {
 // saved for the end user, and none whose question holds "nobody".
 func answering(t *testing.T) *client.Client { return client.Local(answers(t), "cint_x") }
 
+// answers is the handler of answering.
 func answers(t *testing.T) http.Handler {
 	t.Helper()
 	first := map[string]map[string]any{}
