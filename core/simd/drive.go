@@ -89,9 +89,10 @@ func (k Kernels) attention(dst, q, keys, values []float32, h Heads, scale float3
 	}
 	lanes := k.lanes()
 	tokens, dim := (h.Tokens+lanes-1)&^(lanes-1), (h.Dim+lanes-1)&^(lanes-1)
+	rest := scratch
 	cut := func(n int) []float32 {
-		part := scratch[:n]
-		scratch = scratch[n:]
+		part := rest[:n]
+		rest = rest[n:]
 		return part
 	}
 	across := cut(h.Dim * tokens) // keys, transposed
@@ -102,6 +103,9 @@ func (k Kernels) attention(dst, q, keys, values []float32, h Heads, scale float3
 	none := float32(math.Inf(-1))
 	for head := range h.Count {
 		at := head * h.Dim
+		if k.attendWords(dst[at:], q[at:], keys[at:], values[at:], h, scale, scratch) {
+			continue
+		}
 		transposeKeys(across, tokens, keys[at:], h)
 		v, vStride := values[at:], h.Stride
 		if dim != h.Dim {

@@ -323,3 +323,8 @@ func (k Kernels) linear(dst []float32, l *Layer, x *Rows, then Activation) {
 	k.linearBlocks(dst, l, x, then)
 }
 func (k Kernels) linearMax(dst []float32, l *Layer, x *Rows) { k.linearMaxBlocks(dst, l, x) }
+
+// attendWords is false: floats do all attention.
+func (k Kernels) attendWords(_, _, _, _ []float32, _ Heads, _ float32, _ []float32) bool {
+	return false
+}

@@ -148,7 +148,10 @@ const blockRows = 8
 // Attention writes softmax(scale·QKᵀ)V for each head: head i's values are
 // those from i*Dim of the rows q, k and v. Every position sees every other.
 // dst may not overlap the operands; scratch has h.Scratch() values. Results
-// are within 1e-5 of the largest magnitude in v.
+// are within 1e-5 of the largest magnitude in v. With AVX-512 queries, keys,
+// weights and values are codes of 16 bits, unless heads don't fill registers, tokens
+// are few or the length of a row is no float: results are within 3e-5 of the longest
+// row of v, and as much again for each unit of the largest score.
 //
 // Per head the keys are transposed once, so that scores of many positions
 // come out side by side; then blocks of rows go through scores, softmax and

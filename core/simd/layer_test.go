@@ -149,16 +149,35 @@ func TestLayerNormEverySize(t *testing.T) {
 	})
 }
 
-func checkAttention(t *testing.T, k simd.Kernels, r *rand.Rand, h simd.Heads) {
+// inWords says that attention may have codes of 16 bits.
+func inWords(k simd.Kernels) bool { return k.Level() == simd.AVX512 || k.Level() == simd.AMX }
+
+// checkAttention shifts queries and keys against each other, and has the first and the last
+// position so many times as long as others.
+func checkAttention(t *testing.T, k simd.Kernels, r *rand.Rand, h simd.Heads, shift, first, last float32) {
 	t.Helper()
 	const guard = 77
 	width := h.Count * h.Dim
 	n := (h.Tokens-1)*h.Stride + width
 	q, keys, values := randomFloats(r, n), randomFloats(r, n), randomFloats(r, n)
 	for i := range q {
-		q[i] *= 3
+		q[i] = 3*q[i] - shift
+		keys[i] += shift
+		times := float32(1)
+		switch i / h.Stride {
+		case 0:
+			times = first
+		case h.Tokens - 1:
+			times = last
+		}
+		q[i], keys[i], values[i] = times*q[i], times*keys[i], times*values[i]
 	}
 	scale := float32(1 / math.Sqrt(float64(h.Dim)))
+	bound := 2e-5 + 2e-5*float64(shift) // scores have no more than the bits of a float
+	if inWords(k) {
+		bound = 3e-3 * max(1, math.Sqrt(float64(h.Dim))/8) // of the longest row
+	}
+	bound *= math.Pow(float64(max(first, last)), 3) // of scores and values
 	dst := slices.Repeat([]float32{guard}, h.Tokens*width+20)
 	// scratch arrives dirty
 	nan := float32(math.NaN())
@@ -191,7 +210,7 @@ func checkAttention(t *testing.T, k simd.Kernels, r *rand.Rand, h simd.Heads) {
 				for j, w := range weights {
 					want += w * float64(values[j*h.Stride+at+d])
 				}
-				if g := float64(dst[i*width+at+d]); !close32(g, want, 2e-5) {
+				if g := float64(dst[i*width+at+d]); !close32(g, want, bound) {
 					t.Fatalf("attention of %+v: head %d position %d value %d is %g, want %g", h, head, i, d, g, want)
 				}
 			}
@@ -206,11 +225,19 @@ func TestAttentionEverySize(t *testing.T) {
 			for _, dim := range []int{1, 7, 8, 16, 20, 32, 64} {
 				h := simd.Heads{Tokens: tokens, Count: 1 + r.IntN(3), Dim: dim}
 				h.Stride = h.Count*h.Dim*[]int{1, 3}[r.IntN(2)] + r.IntN(2)
-				checkAttention(t, k, r, h)
+				checkAttention(t, k, r, h, 0, 1, 1)
 			}
 		}
-		checkAttention(t, k, r, simd.Heads{Tokens: 128, Count: 12, Dim: 32, Stride: 1152})
-		checkAttention(t, k, r, simd.Heads{Tokens: 131, Count: 2, Dim: 64, Stride: 384})
+		checkAttention(t, k, r, simd.Heads{Tokens: 128, Count: 12, Dim: 32, Stride: 1152}, 0, 1, 1)
+		checkAttention(t, k, r, simd.Heads{Tokens: 131, Count: 2, Dim: 64, Stride: 384}, 0, 1, 1)
+		// All scores of a query far below zero, as some heads of real models have them.
+		checkAttention(t, k, r, simd.Heads{Tokens: 120, Count: 4, Dim: 32, Stride: 384}, 10, 1, 1)
+		for _, tokens := range []int{32, 33, 35} {
+			checkAttention(t, k, r, simd.Heads{Tokens: tokens, Count: 8, Dim: 32, Stride: 256}, 0, 1, 14)
+		}
+		for _, first := range []float32{1, 20} { // parts of calls
+			checkAttention(t, k, r, simd.Heads{Tokens: 130, Count: 1, Dim: 1024, Stride: 1024}, 0, first, 1)
+		}
 
 		h := simd.Heads{Tokens: 4, Count: 2, Dim: 8, Stride: 16}
 		v, scratch := make([]float32, 64), make([]float32, h.Scratch())
@@ -229,6 +256,86 @@ func TestAttentionEverySize(t *testing.T) {
 	})
 }
 
+// TestAttentionAtTheLimits: what codes of 16 bits could do to numbers that floats bear. Values
+// are all alike, so that whatever the weights are, the result is one of them.
+func TestAttentionAtTheLimits(t *testing.T) {
+	everyLevel(t, func(t *testing.T, k simd.Kernels) {
+		for name, c := range map[string]struct {
+			tokens, dim      int
+			q, key, value    float32
+			last, lastOfKeys float32 // of the last position, where not zero
+			alone            bool    // the first value of each row beside zeros
+		}{
+			"one length":                    {tokens: 40, dim: 64, q: 2, key: 2, value: 3},
+			"against each other":            {tokens: 40, dim: 64, q: 2, key: -2, value: -3},
+			"nothing":                       {tokens: 40, dim: 32, value: 1},
+			"nothing at all":                {tokens: 40, dim: 32},
+			"below what squares hold":       {tokens: 33, dim: 16, q: 1e-24, key: 1e-24, value: 1e-30},
+			"an outlier among queries":      {tokens: 33, dim: 32, q: 1, key: 1, value: 1, last: 3e4},
+			"an outlier among keys":         {tokens: 33, dim: 32, q: 1, key: 1, value: 1, lastOfKeys: -3e4},
+			"a length that is infinite":     {tokens: 33, dim: 32, q: 1, key: 1e-20, value: 1, last: 1e20},
+			"a value of infinite length":    {tokens: 33, dim: 32, q: 1, key: 1, value: 1e20},
+			"alike over a thousand":         {tokens: 1001, dim: 16, q: 1, key: 1, value: 7},
+			"a part of a call":              {tokens: 130, dim: 1024, q: .1, key: .1, value: 5},
+			"the most that words add up to": {tokens: 1 << 14, dim: 16, q: 1, key: 1, value: -1, alone: true},
+			"more than words add up to":     {tokens: 1<<14 + 1, dim: 16, q: 1, key: 1, value: -1},
+		} {
+			if c.tokens > 2000 && !inWords(k) {
+				continue // for minutes, over numbers that floats don't care for
+			}
+			h := simd.Heads{Tokens: c.tokens, Count: 1, Dim: c.dim, Stride: c.dim}
+			n := h.Tokens * h.Dim
+			q, keys := slices.Repeat([]float32{c.q}, n), slices.Repeat([]float32{c.key}, n)
+			if c.last != 0 {
+				q[n-1] = c.last
+			}
+			if c.lastOfKeys != 0 {
+				keys[n-1] = c.lastOfKeys
+			}
+			values := slices.Repeat([]float32{c.value}, n)
+			for i := range values {
+				if c.alone && i%c.dim > 0 {
+					values[i] = 0
+				}
+			}
+			dst := make([]float32, n)
+			k.Attention(dst, q, keys, values, h, 0.25, make([]float32, h.Scratch()))
+			bound := 1e-4 * math.Abs(float64(c.value)) // of sixteen thousand floats
+			if inWords(k) {                            // half a code of the longest row
+				bound = 3.5e-5 * math.Abs(float64(c.value)) * math.Sqrt(float64(c.dim))
+			}
+			if inWords(k) && c.value == 1e-30 {
+				bound = 1e-15 // they are as good as nothing
+			}
+			for i, got := range dst {
+				if !close32(float64(got), float64(values[i]), bound) {
+					t.Fatalf("%s: value %d is %g, want %g", name, i, got, values[i])
+				}
+			}
+		}
+	})
+}
+
+// TestAttentionOfNoNumber: a query that is no number spoils its own result alone.
+func TestAttentionOfNoNumber(t *testing.T) {
+	everyLevel(t, func(t *testing.T, k simd.Kernels) {
+		h := simd.Heads{Tokens: 24, Count: 2, Dim: 16, Stride: 32}
+		for name, no := range map[string]float64{"NaN": math.NaN(), "infinity": math.Inf(1)} {
+			v := slices.Repeat([]float32{1}, h.Tokens*h.Stride)
+			q := slices.Clone(v)
+			q[5*h.Stride+3] = float32(no)
+			dst := make([]float32, len(v))
+			k.Attention(dst, q, v, v, h, 1, make([]float32, h.Scratch()))
+			for i, got := range dst {
+				its := i/h.Stride == 5 && i%h.Stride < h.Dim
+				if !its && !close32(float64(got), 1, 1e-3) {
+					t.Fatalf("%s: value %d of row %d is %g", name, i%h.Stride, i/h.Stride, got)
+				}
+			}
+		}
+	})
+}
+
 func FuzzAttention(f *testing.F) {
 	f.Add(uint8(9), uint8(2), uint8(12), uint8(3), uint64(1))
 	f.Fuzz(func(t *testing.T, tokens, count, dim, gap uint8, seed uint64) {
@@ -238,7 +345,7 @@ func FuzzAttention(f *testing.F) {
 		for _, level := range simd.Levels() {
 			if k, err := simd.At(level); err == nil {
 				h := simd.Heads{Tokens: int(tokens), Count: int(count), Dim: int(dim), Stride: int(count)*int(dim) + int(gap)}
-				checkAttention(t, k, rand.New(rand.NewPCG(seed, 2)), h)
+				checkAttention(t, k, rand.New(rand.NewPCG(seed, 2)), h, float32(seed%20), 1, 1)
 			}
 		}
 	})

@@ -12,7 +12,10 @@ func layer(f *file) {
 	for _, s := range isas {
 		for _, h := range tall(s) {
 			for _, c := range []int{2, 1} {
-				matmul(f, s, h, c)
+				matmul(f, s, h, c, false)
+				if s.reg == "Z" { // VPDPWSSD
+					matmul(f, s, h, c, true)
+				}
 			}
 		}
 		softmaxRows(f, s)
@@ -21,6 +24,7 @@ func layer(f *file) {
 		layerNorm(f, s, false)
 	}
 	transpose(f)
+	words(f)
 	for i, c := range geluPoly {
 		f.constant(fmt.Sprintf("gelu%d", i), math.Float32bits(c))
 	}
@@ -47,10 +51,18 @@ func tall(s isa) []int {
 	return heights
 }
 
-// matmul multiplies h rows of a by tiles of cols registers of b's columns.
-func matmul(f *file, s isa, h, cols int) {
-	f.fn(fmt.Sprintf("matmul%dx%d%s", h, cols, s.name),
-		"dst *float32, dstStride uintptr, a *float32, aStride uintptr, b *float32, bStride uintptr, k, tiles uintptr")
+// matmul multiplies h rows of a by tiles of cols registers of b's columns. Of words, each
+// place of a and b is a pair, whose two products add up in one step; the sums of a row are
+// multiplied by its scale, unless there is none.
+func matmul(f *file, s isa, h, cols int, words bool) {
+	name := "matmul"
+	params := "dst *float32, dstStride uintptr, a *float32, aStride uintptr, b *float32, bStride uintptr, k, tiles uintptr"
+	broadcast, multiply := "VBROADCASTSS", "VFMADD231PS"
+	if words {
+		name, params = "matmulWords", params+", scale *float32"
+		broadcast, multiply = "VPBROADCASTD", "VPDPWSSD"
+	}
+	f.fn(fmt.Sprintf("%s%dx%d%s", name, h, cols, s.name), params)
 	f.args("a", "R8", "aStride", "AX")
 	rowBases(f, h, "R8", "AX")
 	f.label("tile")
@@ -74,15 +86,30 @@ func matmul(f *file, s isa, h, cols int) {
 	}
 	for r := range h {
 		x := spare + r%count
-		f.op("VBROADCASTSS (%s)(AX*1), %s%d", rowRegs[r], s.reg, x)
+		f.op("%s (%s)(AX*1), %s%d", broadcast, rowRegs[r], s.reg, x)
 		for c := range cols {
-			f.op("VFMADD231PS %s%d, %s%d, %s%d", s.reg, b0+c, s.reg, x, s.reg, r*cols+c)
+			f.op("%s %s%d, %s%d, %s%d", multiply, s.reg, b0+c, s.reg, x, s.reg, r*cols+c)
 		}
 	}
 	f.op("ADDQ $4, AX")
 	f.op("ADDQ DX, SI")
 	f.op("DECQ CX")
 	f.op("JNZ step")
+	if words {
+		for i := range h * cols {
+			f.op("VCVTDQ2PS %s%d, %s%d", s.reg, i, s.reg, i)
+		}
+		f.op("MOVQ scale(FP), AX")
+		f.op("TESTQ AX, AX")
+		f.op("JZ store")
+		for r := range h {
+			f.op("VBROADCASTSS %d(AX), %s%d", 4*r, s.reg, spare)
+			for c := range cols {
+				f.op("VMULPS %s%d, %s%d, %s%d", s.reg, spare, s.reg, r*cols+c, s.reg, r*cols+c)
+			}
+		}
+		f.label("store")
+	}
 	f.op("MOVQ dstStride(FP), DX")
 	for r := range h {
 		for c := range cols {
