@@ -92,10 +92,16 @@ func contractOf(t testing.TB, s *server) *contract {
 	return c
 }
 
+// What stands for the characters of JSON pointers (RFC 6901) in their steps.
+var (
+	escapePointer   = strings.NewReplacer("~", "~0", "/", "~1")
+	unescapePointer = strings.NewReplacer("~1", "/", "~0", "~")
+)
+
 func pointer(steps ...string) string {
 	out := ""
 	for _, s := range steps {
-		out += "/" + url.PathEscape(strings.NewReplacer("~", "~0", "/", "~1").Replace(s))
+		out += "/" + url.PathEscape(escapePointer.Replace(s))
 	}
 	return out
 }
@@ -142,7 +148,7 @@ func (c *contract) node(place string) map[string]any {
 			c.t.Fatal(err)
 		}
 		m, _ := at.(map[string]any)
-		at = m[strings.NewReplacer("~1", "/", "~0", "~").Replace(name)]
+		at = m[unescapePointer.Replace(name)]
 	}
 	m, _ := at.(map[string]any)
 	return m
