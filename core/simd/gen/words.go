@@ -70,7 +70,7 @@ func softmaxWords(f *file) {
 	next := func(label string) {
 		f.op("ADDQ $64, CX")
 		f.op("CMPQ CX, DX")
-		f.op("JB " + label)
+		f.op("JB %s", label)
 	}
 	f.op("VBROADCASTSS scale(FP), Z8")
 	f.op("VMOVUPS exp2Min<>(SB), Z9")

@@ -34,8 +34,8 @@ func EventuallySees(t testing.TB, what string, holds func() (ok bool, seen strin
 	}
 }
 
-// Rounds is how often a loop runs: fewer times under -short, and more when
-// MNEME_FAULT_ROUNDS says so.
+// Rounds is how often a loop runs: fewer times where it need not run in full (without
+// MNEME_TEST_REQUIRE, which CI sets, or under -short), and more when MNEME_FAULT_ROUNDS says so.
 func Rounds(t testing.TB, usual, short int) int {
 	t.Helper()
 	if s := os.Getenv("MNEME_FAULT_ROUNDS"); s != "" {
@@ -45,8 +45,8 @@ func Rounds(t testing.TB, usual, short int) int {
 		}
 		return max(n, short)
 	}
-	if testing.Short() && short < usual {
-		t.Logf("SHORTENED: %d rounds instead of %d because of -short", short, usual)
+	if full := os.Getenv("MNEME_TEST_REQUIRE") != "" && !testing.Short(); !full && short < usual {
+		t.Logf("SHORTENED: %d rounds instead of %d, which MNEME_TEST_REQUIRE=1 without -short has", short, usual)
 		return short
 	}
 	return usual
