@@ -169,7 +169,8 @@ func scores(t *testing.T, m *host.Model, pairs []goldenPair) []float64 {
 	return out
 }
 
-// near compares probabilities with the reference's: none is farther off than limit.
+// near compares probabilities with the reference's: none is farther off than limit, nor their
+// mean than a third of it.
 func near(t *testing.T, what string, pairs []goldenPair, got []float64, want func(goldenPair) float64, limit float64) {
 	t.Helper()
 	worst, sum := 0.0, 0.0
@@ -180,7 +181,11 @@ func near(t *testing.T, what string, pairs []goldenPair, got []float64, want fun
 		}
 		worst, sum = max(worst, off), sum+off
 	}
-	t.Logf("%s: off by %.5f, at most %.5f", what, sum/float64(len(pairs)), worst)
+	mean := sum / float64(len(pairs))
+	t.Logf("%s: off by %.5f, at most %.5f", what, mean, worst)
+	if !(mean <= limit/3) {
+		t.Errorf("%s: off by %.5f in the mean, want %.5f", what, mean, limit/3)
+	}
 }
 
 // TestGoldenLate holds the built-in reranker to the reference. Beside fp32 most of
@@ -205,7 +210,9 @@ func TestGoldenLate(t *testing.T) {
 // The heads are random and scaled up until their scores spread over 0-1, most for
 // the pooler, whose inputs hardly differ: rounding shows more than under a head that
 // was trained. With the same int8 weights the module's own loops are the reference
-// to three digits, and the kernels' shorter activations cost what the limits say.
+// to three digits, and the kernels' shorter activations cost what the limits say. The
+// farthest pair is another with each instruction set, and half as far again with some as
+// with others; means are alike.
 func TestGoldenCrossEncoders(t *testing.T) {
 	sandboxed(t)
 	g := readHeads(t)
@@ -213,9 +220,9 @@ func TestGoldenCrossEncoders(t *testing.T) {
 		exact, rounded func(goldenPair) float64
 		kernels        float64 // the limit with the host's kernels
 	}{
-		pack.Pooler: {func(p goldenPair) float64 { return p.Pooler }, func(p goldenPair) float64 { return p.Pooler8 }, 0.03},
-		pack.Plain:  {func(p goldenPair) float64 { return p.Plain }, func(p goldenPair) float64 { return p.Plain8 }, 0.01},
-		pack.Joint:  {func(p goldenPair) float64 { return p.Joint }, func(p goldenPair) float64 { return p.Joint8 }, 0.01},
+		pack.Pooler: {func(p goldenPair) float64 { return p.Pooler }, func(p goldenPair) float64 { return p.Pooler8 }, 0.04},
+		pack.Plain:  {func(p goldenPair) float64 { return p.Plain }, func(p goldenPair) float64 { return p.Plain8 }, 0.015},
+		pack.Joint:  {func(p goldenPair) float64 { return p.Joint }, func(p goldenPair) float64 { return p.Joint8 }, 0.015},
 	} {
 		t.Run(string(head), func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "cross.safetensors")
@@ -233,7 +240,7 @@ func TestGoldenCrossEncoders(t *testing.T) {
 				}
 				got := scores(t, open(t, source(t, out), o), g.Pairs)
 				near(t, "int8", g.Pairs, got, c.rounded, limit)
-				near(t, "fp32", g.Pairs, got, c.exact, 0.03)
+				near(t, "fp32", g.Pairs, got, c.exact, 0.04)
 			})
 		})
 	}
