@@ -82,6 +82,16 @@ func (k Kernels) linearMaxBlocks(dst []float32, l *Layer, x *Rows) {
 	}
 }
 
+// room is scratch that is not yet taken.
+type room []float32
+
+// cut takes the next n values.
+func (r *room) cut(n int) []float32 {
+	part := (*r)[:n]
+	*r = (*r)[n:]
+	return part
+}
+
 func (k Kernels) attention(dst, q, keys, values []float32, h Heads, scale float32, scratch []float32) {
 	if k.level == Portable {
 		attentionPortable(dst, q, keys, values, h, scale, scratch)
@@ -89,16 +99,11 @@ func (k Kernels) attention(dst, q, keys, values []float32, h Heads, scale float3
 	}
 	lanes := k.lanes()
 	tokens, dim := (h.Tokens+lanes-1)&^(lanes-1), (h.Dim+lanes-1)&^(lanes-1)
-	rest := scratch
-	cut := func(n int) []float32 {
-		part := rest[:n]
-		rest = rest[n:]
-		return part
-	}
-	across := cut(h.Dim * tokens) // keys, transposed
-	packed := cut(h.Tokens * dim) // values whose rows don't fill registers
-	block := cut(blockRows * dim)
-	weights := cut(blockRows * tokens)
+	rest := room(scratch)
+	across := rest.cut(h.Dim * tokens) // keys, transposed
+	packed := rest.cut(h.Tokens * dim) // values whose rows don't fill registers
+	block := rest.cut(blockRows * dim)
+	weights := rest.cut(blockRows * tokens)
 	width := h.Count * h.Dim
 	none := float32(math.Inf(-1))
 	for head := range h.Count {

@@ -28,22 +28,18 @@ func (k Kernels) attendWords(dst, q, keys, values []float32, h Heads, scale floa
 		return false
 	}
 	tokens, half := (h.Tokens+15)&^15, h.Dim/2
-	cut := func(n int) []float32 {
-		part := scratch[:n]
-		scratch = scratch[n:]
-		return part
-	}
-	zero, mean := cut(h.Dim), cut(h.Dim)
+	rest := room(scratch)
+	zero, mean := rest.cut(h.Dim), rest.cut(h.Dim)
 	clear(zero)
 	h.mean(mean, keys)
 	queryLength, keyLength, valueLength := h.longest(q, zero), h.longest(keys, mean), h.longest(values, zero)
 	if sum := queryLength + keyLength + valueLength; sum-sum != 0 {
 		return false
 	}
-	across := cut(half * tokens)       // keys, transposed, in pairs of their values
-	pairs := cut(tokens / 2 * h.Dim)   // values, in pairs of positions, and before that keys
-	queries := cut(half * h.Tokens)    // in pairs of their values
-	weights := cut(blockRows * tokens) // of a block of rows
+	across := rest.cut(half * tokens)       // keys, transposed, in pairs of their values
+	pairs := rest.cut(tokens / 2 * h.Dim)   // values, in pairs of positions, and before that keys
+	queries := rest.cut(half * h.Tokens)    // in pairs of their values
+	weights := rest.cut(blockRows * tokens) // of a block of rows
 	h.toWords(pairs, keys, mean, topLength/keyLength)
 	transposeKeys(across, tokens, pairs, Heads{Tokens: h.Tokens, Dim: half, Stride: half})
 	h.toPairs(pairs, values, topValue/valueLength)

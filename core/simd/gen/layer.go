@@ -144,20 +144,20 @@ func exp(f *file, s isa, x, y, t int) {
 	f.op("VPADDD %s%d, %s%d, %s%d", r, t, r, y, r, y)
 }
 
-// reduce folds register 0 with an operation into lane 0 of X0 and copies it to
-// every lane of register 0. Register 1 is scratch.
-func reduce(f *file, s isa, op string) {
+// reduce folds register at with an operation into its lane 0 and copies that to every lane of
+// it. The register behind it is scratch; both are below 16.
+func reduce(f *file, s isa, at int, op string) {
 	if s.reg == "Z" {
-		f.op("VEXTRACTF64X4 $1, Z0, Y1")
-		f.op("%s Y1, Y0, Y0", op)
+		f.op("VEXTRACTF64X4 $1, Z%d, Y%d", at, at+1)
+		f.op("%s Y%d, Y%d, Y%d", op, at+1, at, at)
 	}
-	f.op("VEXTRACTF128 $1, Y0, X1")
-	f.op("%s X1, X0, X0", op)
-	f.op("VPSHUFD $0x4e, X0, X1")
-	f.op("%s X1, X0, X0", op)
-	f.op("VPSHUFD $0xb1, X0, X1")
-	f.op("%s X1, X0, X0", op)
-	f.op("VBROADCASTSS X0, %s0", s.reg)
+	f.op("VEXTRACTF128 $1, Y%d, X%d", at, at+1)
+	f.op("%s X%d, X%d, X%d", op, at+1, at, at)
+	f.op("VPSHUFD $0x4e, X%d, X%d", at, at+1)
+	f.op("%s X%d, X%d, X%d", op, at+1, at, at)
+	f.op("VPSHUFD $0xb1, X%d, X%d", at, at+1)
+	f.op("%s X%d, X%d, X%d", op, at+1, at, at)
+	f.op("VBROADCASTSS X%d, %s%d", at, s.reg, at)
 }
 
 // softmaxRows works on rows of n values, n filling registers.
@@ -177,7 +177,7 @@ func softmaxRows(f *file, s isa) {
 	f.label("maxtest")
 	f.op("CMPQ CX, DX")
 	f.op("JB max")
-	reduce(f, s, "VMAXPS")
+	reduce(f, s, 0, "VMAXPS")
 	f.op("VMULPS %s8, %s0, %s9", s.reg, s.reg, s.reg)
 	f.op("VXORPS X10, X10, X10")
 	f.op("XORQ CX, CX")
@@ -192,7 +192,7 @@ func softmaxRows(f *file, s isa) {
 	f.op("CMPQ CX, DX")
 	f.op("JB exp")
 	f.op("VMOVUPS %s10, %s0", s.reg, s.reg)
-	reduce(f, s, "VADDPS")
+	reduce(f, s, 0, "VADDPS")
 	f.op("VMOVUPS one<>(SB), %s1", s.reg)
 	f.op("VDIVPS %s0, %s1, %s0", s.reg, s.reg, s.reg)
 	f.op("XORQ CX, CX")
@@ -263,7 +263,7 @@ func layerNorm(f *file, s isa, residual bool) {
 	f.op("ADDQ $%d, CX", step)
 	f.op("CMPQ CX, DX")
 	f.op("JB sum")
-	reduce(f, s, "VADDPS")
+	reduce(f, s, 0, "VADDPS")
 	f.op("VMULPS %s8, %s0, %s3", r, r, r)
 	f.op("VXORPS X0, X0, X0")
 	f.op("XORQ CX, CX")
@@ -274,7 +274,7 @@ func layerNorm(f *file, s isa, residual bool) {
 	f.op("ADDQ $%d, CX", step)
 	f.op("CMPQ CX, DX")
 	f.op("JB square")
-	reduce(f, s, "VADDPS")
+	reduce(f, s, 0, "VADDPS")
 	f.op("VFMADD213PS %s9, %s8, %s0", r, r, r)
 	f.op("VSQRTPS %s0, %s0", r, r)
 	f.op("VMOVUPS one<>(SB), %s1", r)

@@ -519,7 +519,7 @@ func quantizeAVXVNNI(f *file) {
 	f.op("DECQ CX")
 	f.op("JNZ loop")
 	f.op("VMOVDQU Y7, Y0")
-	reduce(f, isas[1], "VPADDD")
+	reduce(f, isas[1], 0, "VPADDD")
 	f.op("VMOVD X0, AX")
 	f.op("MOVL AX, highs(FP)")
 	f.ret()
@@ -628,7 +628,7 @@ func quantize(f *file, s isa) {
 	f.op("JNZ loop")
 	if s.reg == "Z" {
 		f.op("VMOVDQU32 Z7, Z0")
-		reduce(f, s, "VPADDD")
+		reduce(f, s, 0, "VPADDD")
 		f.op("VMOVD X0, AX")
 		f.op("MOVL AX, highs(FP)")
 	}

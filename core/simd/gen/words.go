@@ -55,27 +55,21 @@ func softmaxWords(f *file) {
 	}
 	at := func(row int) any { return fmt.Sprintf("(%s)(CX*1)", rows[row]) }
 	half := func(row int) any { return fmt.Sprintf("(%s)", []string{"R9", "R10"}[row]) }
-	reg := func(of int) func(int) any { return func(row int) any { return of + 16*row } } // Z0 to Z5, and Z16 to Z21
-	across := func(op string) {                                                           // reduce, of both
-		both("VEXTRACTF64X4 $1, Z%d, Y%d", reg(0), reg(1))
-		both(op+" Y%d, Y%d, Y%d", reg(1), reg(0), reg(0))
-		both("VEXTRACTF32X4 $1, Y%d, X%d", reg(0), reg(1))
-		both(op+" X%d, X%d, X%d", reg(1), reg(0), reg(0))
-		both("VPSHUFD $0x4e, X%d, X%d", reg(0), reg(1))
-		both(op+" X%d, X%d, X%d", reg(1), reg(0), reg(0))
-		both("VPSHUFD $0xb1, X%d, X%d", reg(0), reg(1))
-		both(op+" X%d, X%d, X%d", reg(1), reg(0), reg(0))
-		both("VBROADCASTSS X%d, Z%d", reg(0), reg(0))
+	reg := func(of int) func(int) any { return func(row int) any { return of + 5*row } } // Z0 to Z4, and Z5 to Z9
+	across := func(op string) {
+		for row := range rows {
+			reduce(f, isas[0], 5*row, op)
+		}
 	}
 	next := func(label string) {
 		f.op("ADDQ $64, CX")
 		f.op("CMPQ CX, DX")
 		f.op("JB %s", label)
 	}
-	f.op("VBROADCASTSS scale(FP), Z8")
-	f.op("VMOVUPS exp2Min<>(SB), Z9")
+	f.op("VBROADCASTSS scale(FP), Z10")
+	f.op("VMOVUPS exp2Min<>(SB), Z11")
 	for i := range exp2Poly {
-		f.op("VMOVUPS exp2%d<>(SB), Z%d", i, 10+i)
+		f.op("VMOVUPS exp2%d<>(SB), Z%d", i, 12+i)
 	}
 	f.op("SHLQ $2, DX")
 	f.label("pair")
@@ -86,18 +80,18 @@ func softmaxWords(f *file) {
 	both("VMAXPS %s, Z%d, Z%d", at, reg(0), reg(0))
 	next("max")
 	across("VMAXPS")
-	both("VMULPS Z8, Z%d, Z%d", reg(0), reg(4))
+	both("VMULPS Z10, Z%d, Z%d", reg(0), reg(4))
 	both("VPXORD Z%d, Z%d, Z%d", reg(0), reg(0), reg(0))
 	f.op("XORQ CX, CX")
 	f.label("powers")
 	both("VMOVUPS %s, Z%d", at, reg(1))
-	both("VFMSUB213PS Z%d, Z8, Z%d", reg(4), reg(1))
-	both("VMAXPS Z9, Z%d, Z%d", reg(1), reg(1))
+	both("VFMSUB213PS Z%d, Z10, Z%d", reg(4), reg(1))
+	both("VMAXPS Z11, Z%d, Z%d", reg(1), reg(1))
 	both("VREDUCEPS $1, Z%d, Z%d", reg(1), reg(2)) // less the whole part, rounded down
 	last := len(exp2Poly) - 1
-	both(fmt.Sprintf("VMOVAPS Z%d, Z%%d", 10+last), reg(3))
+	both(fmt.Sprintf("VMOVAPS Z%d, Z%%d", 12+last), reg(3))
 	for i := last - 1; i >= 0; i-- {
-		both(fmt.Sprintf("VFMADD213PS Z%d, Z%%d, Z%%d", 10+i), reg(2), reg(3))
+		both(fmt.Sprintf("VFMADD213PS Z%d, Z%%d, Z%%d", 12+i), reg(2), reg(3))
 	}
 	both("VSCALEFPS Z%d, Z%d, Z%d", reg(1), reg(3), reg(3)) // times two to the whole part
 	both("VMOVUPS Z%d, %s", reg(3), at)
@@ -120,7 +114,7 @@ func softmaxWords(f *file) {
 	f.op("ADDQ $32, R10")
 	next("codes")
 	across("VPADDD")
-	f.op("VUNPCKLPS X16, X0, X0")
+	f.op("VUNPCKLPS X5, X0, X0")
 	f.op("VCVTDQ2PS X0, X0")
 	f.op("VBROADCASTSS unit(FP), X1")
 	f.op("VDIVPS X0, X1, X0")
@@ -198,7 +192,7 @@ func topSquares(f *file) {
 	f.op("DECQ BX")
 	f.op("JNZ row")
 	f.op("VMOVUPS Z8, Z0")
-	reduce(f, isas[0], "VPMAXUD")
+	reduce(f, isas[0], 0, "VPMAXUD")
 	f.op("VMOVSS X0, bits(FP)")
 	f.ret()
 }
