@@ -237,67 +237,140 @@ func geluKernel(f *file, s isa) {
 	f.ret()
 }
 
-// layerNorm normalizes rows; the sum with the residual waits in dst between
-// the passes.
+// layerNorm normalizes rows, several at a time, since what a row adds up waits for itself;
+// the sum with the residual waits in dst between the passes.
 func layerNorm(f *file, s isa, residual bool) {
-	r, step := s.reg, 4*s.lanes
-	name := "layerNorm" + s.name
+	name, together := "layerNorm"+s.name, 2
 	if residual {
 		name = "layerNormAdd" + s.name
 	}
+	if s.reg == "Z" {
+		together = 4
+	}
 	f.fn(name, "dst, x, residual, gain, bias *float32, n, rows uintptr, inverse, epsilon float32")
 	f.args("dst", "DI", "x", "SI", "residual", "R8", "gain", "R9", "bias", "R10", "n", "DX", "rows", "BX")
-	f.op("VBROADCASTSS inverse(FP), %s8", r)
-	f.op("VBROADCASTSS epsilon(FP), %s9", r)
+	f.op("VBROADCASTSS inverse(FP), %s13", s.reg)
+	f.op("VBROADCASTSS epsilon(FP), %s14", s.reg)
+	f.op("VMOVUPS one<>(SB), %s15", s.reg)
 	f.op("SHLQ $2, DX")
+	f.op("LEAQ (DX)(DX*2), R11")
+	f.op("JMP check")
+	f.label("rows")
+	normRows(f, s, residual, together)
+	f.label("check")
+	f.op("SUBQ $%d, BX", together)
+	f.op("JAE rows")
+	f.op("ADDQ $%d, BX", together)
+	f.op("JZ done")
 	f.label("row")
-	f.op("VXORPS X0, X0, X0")
-	f.op("XORQ CX, CX")
-	f.label("sum")
-	f.op("VMOVUPS (SI)(CX*1), %s2", r)
-	if residual {
-		f.op("VADDPS (R8)(CX*1), %s2, %s2", r, r)
-	}
-	f.op("VMOVUPS %s2, (DI)(CX*1)", r)
-	f.op("VADDPS %s2, %s0, %s0", r, r, r)
-	f.op("ADDQ $%d, CX", step)
-	f.op("CMPQ CX, DX")
-	f.op("JB sum")
-	reduce(f, s, 0, "VADDPS")
-	f.op("VMULPS %s8, %s0, %s3", r, r, r)
-	f.op("VXORPS X0, X0, X0")
-	f.op("XORQ CX, CX")
-	f.label("square")
-	f.op("VMOVUPS (DI)(CX*1), %s2", r)
-	f.op("VSUBPS %s3, %s2, %s2", r, r, r)
-	f.op("VFMADD231PS %s2, %s2, %s0", r, r, r)
-	f.op("ADDQ $%d, CX", step)
-	f.op("CMPQ CX, DX")
-	f.op("JB square")
-	reduce(f, s, 0, "VADDPS")
-	f.op("VFMADD213PS %s9, %s8, %s0", r, r, r)
-	f.op("VSQRTPS %s0, %s0", r, r)
-	f.op("VMOVUPS one<>(SB), %s1", r)
-	f.op("VDIVPS %s0, %s1, %s4", r, r, r)
-	f.op("XORQ CX, CX")
-	f.label("scale")
-	f.op("VMOVUPS (DI)(CX*1), %s2", r)
-	f.op("VSUBPS %s3, %s2, %s2", r, r, r)
-	f.op("VMULPS %s4, %s2, %s2", r, r, r)
-	f.op("VMOVUPS (R9)(CX*1), %s1", r)
-	f.op("VFMADD213PS (R10)(CX*1), %s1, %s2", r, r)
-	f.op("VMOVUPS %s2, (DI)(CX*1)", r)
-	f.op("ADDQ $%d, CX", step)
-	f.op("CMPQ CX, DX")
-	f.op("JB scale")
-	f.op("ADDQ DX, DI")
-	f.op("ADDQ DX, SI")
-	if residual {
-		f.op("ADDQ DX, R8")
-	}
+	normRows(f, s, residual, 1)
 	f.op("DECQ BX")
 	f.op("JNZ row")
+	f.label("done")
 	f.ret()
+}
+
+// normRows normalizes one, two or four rows. Row i adds up in register 2i and is read into
+// the next one.
+func normRows(f *file, s isa, residual bool, rows int) {
+	r, mean, factor := s.reg, 16, 20
+	if r == "Y" {
+		mean, factor = 8, 10
+	}
+	each := func(emit func(i int)) {
+		for i := range rows {
+			emit(i)
+		}
+	}
+	at := func(base string, i int) string {
+		return []string{"(" + base + ")", "(" + base + ")(DX*1)", "(" + base + ")(DX*2)", "(" + base + ")(R11*1)"}[i]
+	}
+	pass := func(name string, emit func()) {
+		f.op("XORQ CX, CX")
+		name = fmt.Sprintf("%s%d", name, rows)
+		f.label(name)
+		emit()
+		f.op("ADDQ $%d, DI", 4*s.lanes)
+		f.op("ADDQ $%d, CX", 4*s.lanes)
+		f.op("CMPQ CX, DX")
+		f.op("JB %s", name)
+	}
+	// across adds up the lanes of each sum, and writes what finish makes of it to all lanes
+	// of registers from to on. Four sums of 16 become four of one in one register, a row's
+	// in each quarter.
+	across := func(to int, finish func(at int)) {
+		if rows < 4 {
+			each(func(i int) { reduce(f, s, 2*i, "VADDPS") })
+			each(func(i int) { finish(2 * i) })
+			each(func(i int) { f.op("VMOVAPS %s%d, %s%d", r, 2*i, r, to+i) })
+			return
+		}
+		gather(f, []int{0, 2, 4, 6}, 1, "VADDPS")
+		finish(0)
+		each(func(i int) { f.op("VSHUFF32X4 $%#x, Z0, Z0, Z%d", 0x55*i, to+i) })
+	}
+
+	each(func(i int) { f.op("VXORPS X%d, X%d, X%d", 2*i, 2*i, 2*i) })
+	pass("sum", func() {
+		each(func(i int) { f.op("VMOVUPS %s, %s%d", at("SI", i), r, 2*i+1) })
+		if residual {
+			each(func(i int) { f.op("VADDPS %s, %s%d, %s%d", at("R8", i), r, 2*i+1, r, 2*i+1) })
+			f.op("ADDQ $%d, R8", 4*s.lanes)
+		}
+		each(func(i int) { f.op("VMOVUPS %s%d, %s", r, 2*i+1, at("DI", i)) })
+		each(func(i int) { f.op("VADDPS %s%d, %s%d, %s%d", r, 2*i+1, r, 2*i, r, 2*i) })
+		f.op("ADDQ $%d, SI", 4*s.lanes)
+	})
+	across(mean, func(at int) { f.op("VMULPS %s13, %s%d, %s%d", r, r, at, r, at) })
+	each(func(i int) { f.op("VXORPS X%d, X%d, X%d", 2*i, 2*i, 2*i) })
+	f.op("SUBQ DX, DI")
+	pass("square", func() {
+		each(func(i int) { f.op("VMOVUPS %s, %s%d", at("DI", i), r, 2*i+1) })
+		each(func(i int) { f.op("VSUBPS %s%d, %s%d, %s%d", r, mean+i, r, 2*i+1, r, 2*i+1) })
+		each(func(i int) { f.op("VFMADD231PS %s%d, %s%d, %s%d", r, 2*i+1, r, 2*i+1, r, 2*i) })
+	})
+	across(factor, func(at int) {
+		f.op("VFMADD213PS %s14, %s13, %s%d", r, r, r, at)
+		f.op("VSQRTPS %s%d, %s%d", r, at, r, at)
+		f.op("VDIVPS %s%d, %s15, %s%d", r, at, r, r, at)
+	})
+	f.op("SUBQ DX, DI")
+	pass("scale", func() {
+		gain, bias := 2*rows, 2*rows+1
+		f.op("VMOVUPS (R9)(CX*1), %s%d", r, gain)
+		f.op("VMOVUPS (R10)(CX*1), %s%d", r, bias)
+		each(func(i int) { f.op("VMOVUPS %s, %s%d", at("DI", i), r, 2*i+1) })
+		each(func(i int) { f.op("VSUBPS %s%d, %s%d, %s%d", r, mean+i, r, 2*i+1, r, 2*i+1) })
+		each(func(i int) { f.op("VMULPS %s%d, %s%d, %s%d", r, factor+i, r, 2*i+1, r, 2*i+1) })
+		each(func(i int) { f.op("VFMADD213PS %s%d, %s%d, %s%d", r, bias, r, gain, r, 2*i+1) })
+		each(func(i int) { f.op("VMOVUPS %s%d, %s", r, 2*i+1, at("DI", i)) })
+	})
+	if rows == 1 {
+		return
+	}
+	skip := map[int]string{2: "DX", 4: "R11"}[rows]
+	f.op("ADDQ %s, DI", skip)
+	f.op("ADDQ %s, SI", skip)
+	if residual {
+		f.op("ADDQ %s, R8", skip)
+	}
+}
+
+// gather adds up four registers of 16 values: each quarter of the first then holds one
+// sum in all of its lanes. It adds in the order of reduce.
+func gather(f *file, at []int, spare int, op string) {
+	for i := range 2 {
+		f.op("VSHUFF32X4 $0xee, Z%d, Z%d, Z%d", at[2*i+1], at[2*i], spare)
+		f.op("VSHUFF32X4 $0x44, Z%d, Z%d, Z%d", at[2*i+1], at[2*i], at[2*i])
+		f.op("%s Z%d, Z%d, Z%d", op, spare, at[2*i], at[2*i])
+	}
+	f.op("VSHUFF32X4 $0xdd, Z%d, Z%d, Z%d", at[2], at[0], spare)
+	f.op("VSHUFF32X4 $0x88, Z%d, Z%d, Z%d", at[2], at[0], at[0])
+	f.op("%s Z%d, Z%d, Z%d", op, spare, at[0], at[0])
+	for _, lanes := range []int{0x4e, 0xb1} {
+		f.op("VPSHUFD $%#x, Z%d, Z%d", lanes, at[0], spare)
+		f.op("%s Z%d, Z%d, Z%d", op, spare, at[0], at[0])
+	}
 }
 
 // transpose turns strips of 8 rows by 8*blocks columns: both levels use it.

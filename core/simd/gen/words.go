@@ -174,19 +174,7 @@ func topSquares(f *file) {
 	f.op("ADDQ $64, DI")
 	f.op("SUBQ $64, CX")
 	f.op("JNZ group")
-	// The four sums of 16 become four of one, one row's in each quarter, the largest in one.
-	for i := range 2 {
-		f.op("VSHUFF32X4 $0x44, Z%d, Z%d, Z4", 2*i+1, 2*i)
-		f.op("VSHUFF32X4 $0xee, Z%d, Z%d, Z5", 2*i+1, 2*i)
-		f.op("VADDPS Z4, Z5, Z%d", i)
-	}
-	f.op("VSHUFF32X4 $0x88, Z1, Z0, Z4")
-	f.op("VSHUFF32X4 $0xdd, Z1, Z0, Z5")
-	f.op("VADDPS Z4, Z5, Z0")
-	f.op("VPSHUFD $0x4e, Z0, Z1")
-	f.op("VADDPS Z1, Z0, Z0")
-	f.op("VPSHUFD $0xb1, Z0, Z1")
-	f.op("VADDPS Z1, Z0, Z0")
+	gather(f, []int{0, 1, 2, 3}, 4, "VADDPS")
 	f.op("VPMAXUD Z0, Z8, Z8")
 	f.op("LEAQ (SI)(DX*4), SI")
 	f.op("DECQ BX")
