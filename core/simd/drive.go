@@ -7,10 +7,6 @@ import "math"
 // What drives the assembly, the same for all instruction sets: loops over
 // register blocks, and edges that blocks don't fill.
 
-// panelBytes bounds the codes that a pass over the weights reads again and
-// again: half of a small second-level cache.
-const panelBytes = 512 << 10
-
 func (k Kernels) linearBlocks(dst []float32, l *Layer, x *Rows, then Activation) {
 	if k.level == Portable {
 		linearPortable(dst, l, x, then)

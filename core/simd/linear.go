@@ -46,7 +46,20 @@ type Rows struct {
 	lists     []int64
 	listed    []int
 
-	wide []bool // for AMX: whether any of 16 rows has a high byte
+	// For AMX, of each run of rows what high bytes there are, and the offsets, in a panel of
+	// weights, of those that meet them; room for these weights of a panel, and for the sums of a
+	// run's low and high bytes between chunks of inputs.
+	highs   []highBytes
+	offsets []uint32
+	picked  []int8
+	partial []int32
+}
+
+// highBytes are how many steps of 64 the high bytes of a run take: none, those of the groups
+// that are picked, or all.
+type highBytes struct {
+	steps  int
+	picked bool
 }
 
 // NewRows makes room for rows of dim values, so that no later call with a
@@ -63,11 +76,49 @@ func NewRows(rows, dim int) *Rows {
 // blocks that skip lists are made for.
 const linearRows = 6
 
-// tileRows and tileBytes are what a tile of AMX holds.
+// panelBytes bounds the codes that a pass over the weights reads again and
+// again: half of a small second-level cache.
+const panelBytes = 512 << 10
+
+// tileRows and tileBytes are what a tile of AMX holds, tileGroup what the weights of four
+// inputs take in a panel of 32 outputs.
 const (
 	tileRows  = 16
 	tileBytes = 64
+	tileSize  = tileRows * tileBytes
+	tileGroup = 128
 )
+
+// tileRun is how many rows have one list of high bytes, and their codes and results in the
+// second-level cache while the weights pass by. Real texts have high bytes in a quarter of the groups of four inputs
+// of 16 rows and in four ninths of those of 128 (four tenths and two thirds after GELU).
+const tileRun = 128
+
+// run is how many rows of r's width make a run.
+func (r *Rows) run() int {
+	return max(2*tileRows, min(tileRun, panelBytes/(2*r.stride)&^(2*tileRows-1)))
+}
+
+// tileChunk is for how many steps of inputs the weights of a panel stay in the first-level
+// cache beside what passes by. tilePicks is for how many inputs they do together with those that are picked of them.
+const (
+	tileChunk = 12
+	tilePicks = 512
+)
+
+// chunks are equal parts of the steps of a panel, but for the last one.
+func (r *Rows) chunks() (steps, last int) {
+	all := r.stride / tileBytes
+	n := (all + tileChunk - 1) / tileChunk
+	steps = (all + n - 1) / n
+	return steps, all - (n-1)*steps
+}
+
+// picks is room for the offsets of a run's weights, one for each group of four inputs.
+func (r *Rows) picks(run int) []uint32 {
+	n := r.stride / 4
+	return r.offsets[run*n : (run+1)*n]
+}
 
 // padded is how many codes n inputs take.
 func (l Level) padded(n int) int {
@@ -82,7 +133,11 @@ func (r *Rows) shape(rows, dim int, level Level) {
 	r.scale = resize(r.scale, rows)
 	if level == AMX {
 		r.codes = resize(r.codes, r.plane())
-		r.wide = resize(r.wide, (rows+tileRows-1)/tileRows)
+		runs := (rows + r.run() - 1) / r.run()
+		r.highs = resize(r.highs, runs)
+		r.offsets = resize(r.offsets, runs*r.stride/4)
+		r.picked = resize(r.picked, min(r.stride, tilePicks)/4*tileGroup)
+		r.partial = resize(r.partial, tileRun*2*32)
 		return
 	}
 	blocks := (rows + linearRows - 1) / linearRows
@@ -93,9 +148,9 @@ func (r *Rows) shape(rows, dim int, level Level) {
 	r.listed = resize(r.listed, blocks+2)
 }
 
-// plane is the size of a plane of bytes of AMX: rows padded to two tiles, which a
-// kernel may read of. What the padding holds does not matter.
-func (r *Rows) plane() int { return (r.rows + 2*tileRows - 1) &^ (2*tileRows - 1) * r.stride }
+// plane is the size of a plane of bytes of AMX: rows padded to a tile. What the padding
+// holds does not matter.
+func (r *Rows) plane() int { return (r.rows + tileRows - 1) &^ (tileRows - 1) * r.stride }
 
 // planes views the codes as AMX has them: low bytes, then high ones.
 func (r *Rows) planes() (low, high []int8) {
@@ -105,7 +160,8 @@ func (r *Rows) planes() (low, high []int8) {
 
 // Bytes is the memory that r holds, of the largest shapes it has had.
 func (r *Rows) Bytes() int {
-	return 2*cap(r.codes) + 4*(cap(r.scale)+cap(r.highStart)) + 8*(cap(r.lists)+cap(r.listed)) + cap(r.wide)
+	return 2*cap(r.codes) + 4*(cap(r.scale)+cap(r.highStart)+cap(r.offsets)+cap(r.partial)) +
+		8*(cap(r.lists)+cap(r.listed)) + 16*cap(r.highs) + cap(r.picked)
 }
 
 func resize[T any](s []T, n int) []T {
@@ -192,7 +248,7 @@ func quantizeRowsPortable(r *Rows, x []float32, p Precision) {
 // and SDOT read activations split into bytes: per 4 inputs four high bytes, then
 // the low ones + 128 for AVX512 and AVXVNNI; per 16 inputs 16 high, then 16 low for NEON; per 8
 // inputs 8 high, then 8 low for I8MM, which are the two rows of SMMLA. For AMX all low
-// bytes of all rows lie before all high ones, both signed.
+// bytes of all rows lie before all high ones, both signed: [rows/16][inputs/64][16][64].
 type Layer struct {
 	level   Level
 	out, in int

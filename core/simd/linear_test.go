@@ -318,7 +318,7 @@ func TestLinearMax(t *testing.T) {
 func BenchmarkLinear(b *testing.B) {
 	for _, s := range []struct{ rows, in, out int }{{128, 384, 384}, {128, 384, 1152}, {128, 1536, 384},
 		{128, 384, 1536}, {12, 384, 1536}, {1, 384, 384}} {
-		for _, codes := range []string{"full16", "bulk8", "low"} {
+		for _, codes := range []string{"full16", "bulk8", "low", "outliers"} {
 			b.Run(fmt.Sprintf("%dx%dx%d/%s", s.rows, s.in, s.out, codes), func(b *testing.B) {
 				benchLevels(b, func(b *testing.B, k simd.Kernels) {
 					r := rand.New(rand.NewPCG(1, 2))
@@ -334,6 +334,13 @@ func BenchmarkLinear(b *testing.B) {
 					case "low":
 						for i := range x {
 							x[i] = max(-1, min(x[i], 1)) // at most 1.4 times the root mean square
+						}
+					case "outliers": // as in real texts, in four ninths of the groups of four inputs
+						for i := range x {
+							x[i] = max(-1, min(x[i], 1))
+							if i%s.in%9 == 0 && r.IntN(4) == 0 {
+								x[i] *= 8
+							}
 						}
 					}
 					k.Quantize(q, x, s.rows, s.in, p)

@@ -1,25 +1,28 @@
 package simd
 
-import "math"
+import (
+	"math"
+	"math/bits"
+)
 
 // Assembly of AMX. A goroutine may change threads between calls, so each sets up the
 // tiles and gives them back.
 
 //go:noescape
-func linearTiles(dst *float32, dstStride uintptr, x *int8, xStride, second, next uintptr, w *int8, steps uintptr,
-	scale, bias, rowScale *float32, rows, rowsPerStep, fetch, panels, height, lastMask uintptr)
+func linearTiles(dst *float32, dstStride uintptr, low, high, w *int8, steps, chunk, highSteps uintptr,
+	picks *uint32, picked *int8, partial *int32, scale, bias, rowScale *float32,
+	rows, rowsPerStep, fetch, panels, height, lastMask uintptr)
 
 //go:noescape
-func linearTilesGELU(dst *float32, dstStride uintptr, x *int8, xStride, second, next uintptr, w *int8, steps uintptr,
-	scale, bias, rowScale *float32, rows, rowsPerStep, fetch, panels, height, lastMask uintptr)
+func linearTilesGELU(dst *float32, dstStride uintptr, low, high, w *int8, steps, chunk, highSteps uintptr,
+	picks *uint32, picked *int8, partial *int32, scale, bias, rowScale *float32,
+	rows, rowsPerStep, fetch, panels, height, lastMask uintptr)
 
 //go:noescape
-func linearTilesWide(dst *float32, dstStride uintptr, x *int8, xStride, second, next uintptr, w *int8, steps uintptr,
-	scale, bias, rowScale *float32, rows, rowsPerStep, fetch, panels, height, lastMask uintptr)
+func usedHighsAMX(used *uint16, high *int8, blocks, steps uintptr)
 
 //go:noescape
-func linearTilesWideGELU(dst *float32, dstStride uintptr, x *int8, xStride, second, next uintptr, w *int8, steps uintptr,
-	scale, bias, rowScale *float32, rows, rowsPerStep, fetch, panels, height, lastMask uintptr)
+func packHighsAMX(high *int8, used *uint16, steps, packedSteps uintptr, packed *int8)
 
 //go:noescape
 func quantizeTilesAVX512(low, high *int8, x *float32, groups uintptr, inv float32) (any uint32)
@@ -48,113 +51,141 @@ func (k Kernels) scaleRows(r *Rows, x []float32, from int, p Precision, inverse 
 
 func (k Kernels) quantizeTiles(r *Rows, x []float32, p Precision) {
 	low, high := r.planes()
-	clear(r.wide)
 	whole := r.dim / tileBytes
 	var inverse [4]float32
+	var any uint32
 	for i := range r.rows {
 		if i%4 == 0 {
 			k.scaleRows(r, x, i, p, &inverse)
 		}
 		row, inv := x[i*r.dim:(i+1)*r.dim], inverse[i%4]
-		at := i * r.stride
-		var any uint32
+		at := i/tileRows*tileRows*r.stride + i%tileRows*tileBytes
 		if whole > 0 {
-			any = quantizeTilesAVX512(&low[at], &high[at], &row[0], uintptr(whole), inv)
+			any |= quantizeTilesAVX512(&low[at], &high[at], &row[0], uintptr(whole), inv)
 		}
-		if at += whole * tileBytes; whole*tileBytes < r.dim {
+		if at += whole * tileSize; whole*tileBytes < r.dim {
 			var last [tileBytes]float32
 			copy(last[:], row[whole*tileBytes:])
 			any |= quantizeTilesAVX512(&low[at], &high[at], &last[0], 1, inv)
 		}
-		if any != 0 {
-			r.wide[i/tileRows] = true
+		if run := i / r.run(); i == r.rows-1 || (i+1)/r.run() > run {
+			r.highs[run] = highBytes{}
+			if any != 0 {
+				r.packHighs(run)
+			}
+			any = 0
 		}
+	}
+}
+
+// packHighs looks which groups of four inputs have a high byte in a run of rows, and moves
+// these together, unless rows are few or most of them are used.
+func (r *Rows) packHighs(run int) {
+	from, steps := run*r.run(), r.stride/tileBytes
+	rows := min(r.run(), r.rows-from)
+	r.highs[run].steps = steps
+	if rows <= tileRows || r.stride > tilePicks {
+		return
+	}
+	_, high := r.planes()
+	clearTiles(high[from*r.stride:], rows, steps)
+	var used [tilePicks / tileBytes]uint16
+	blocks := (rows + tileRows - 1) / tileRows
+	usedHighsAMX(&used[0], &high[from*r.stride], uintptr(blocks), uintptr(steps))
+	list := r.picks(run)
+	n := 0
+	for step, groups := range used[:steps] {
+		for ; groups != 0; groups &= groups - 1 {
+			list[n] = uint32(step*tileBytes/4+bits.TrailingZeros16(groups)) * tileGroup
+			n++
+		}
+	}
+	if 4*n > 3*len(list) {
+		return
+	}
+	last := -n & 15
+	clear(list[n : n+last])
+	packed := (n + last) / 16
+	var row [tilePicks + tileBytes]int8
+	for i := range blocks {
+		packHighsAMX(&high[(from+i*tileRows)*r.stride], &used[0], uintptr(steps), uintptr(packed), &row[0])
+	}
+	r.highs[run] = highBytes{steps: packed, picked: true}
+}
+
+// clearTiles clears the rows behind the last one of a block of tiles.
+func clearTiles(plane []int8, rows, steps int) {
+	if rows%tileRows == 0 {
+		return
+	}
+	tiles := plane[rows/tileRows*steps*tileSize:]
+	for step := range steps {
+		clear(tiles[step*tileSize+rows%tileRows*tileBytes : (step+1)*tileSize])
 	}
 }
 
 // tileWork bounds the products of a call, which nothing can interrupt: a tenth of a
-// millisecond, as long as reading the weights of fewer rows takes. tilePanel is how many rows keep their codes and results in the
-// second-level cache while the weights pass by.
-const (
-	tileWork  = 1 << 26
-	tilePanel = 256
-)
-
-// run is how many rows from the given one are alike in whether they have high bytes,
-// at most limit.
-func (r *Rows) run(from, limit int) (n int, wide bool) {
-	wide = r.wide[from/tileRows]
-	n = tileRows
-	for n < limit && from+n < r.rows && r.wide[(from+n)/tileRows] == wide {
-		n += tileRows
-	}
-	return min(n, r.rows-from), wide
-}
+// millisecond, as long as reading the weights of fewer rows takes.
+const tileWork = 1 << 26
 
 func (k Kernels) linearTiles(dst []float32, l *Layer, x *Rows, then Activation) {
-	limit := max(2*tileRows, min(tilePanel, panelBytes/(2*x.stride)&^(2*tileRows-1)))
-	for from := 0; from < x.rows; {
-		rows, wide := x.run(from, limit)
+	for from := 0; from < x.rows; from += x.run() {
+		rows := min(x.run(), x.rows-from)
 		panels := max(1, tileWork/(max(rows, 2*tileRows)*x.stride*l.tile()))
 		for n := 0; n < l.out; n += panels * l.tile() {
 			outputs := min(panels*l.tile(), l.out-n)
-			tileBlocks(dst[from*l.out+n:], l.out, l, n, outputs, x, from, rows, wide, then)
+			tileBlocks(dst[from*l.out+n:], l.out, l, n, outputs, x, from, rows, then)
 		}
-		from += rows
 	}
 }
 
-// tileBlocks multiplies rows of x by outputs n to n+outputs of a layer.
-func tileBlocks(dst []float32, stride int, l *Layer, n, outputs int, x *Rows, from, rows int, wide bool, then Activation) {
-	block, second, next := 2*tileRows, tileRows*x.stride, 2*tileRows*x.stride
-	if wide {
-		block, second, next = tileRows, x.plane(), tileRows*x.stride
-	}
-	low, _ := x.planes()
-	inner := x.stride / tileBytes
-	perStep := uintptr((min(block, rows) + inner - 1) / inner)
+// tileBlocks multiplies a run of x by outputs n to n+outputs of a layer.
+func tileBlocks(dst []float32, stride int, l *Layer, n, outputs int, x *Rows, from, rows int, then Activation) {
+	run := from / x.run()
+	highs, steps := x.highs[run], x.stride/tileBytes
+	chunk, last := x.chunks()
+	last += min(last, highs.steps)
+	perStep := (min(tileRows, rows) + last - 1) / last
+	blocks := (rows + tileRows - 1) / tileRows
 	across := (outputs + l.tile() - 1) / l.tile()
-	last := uintptr(math.MaxUint32) >> (across*l.tile() - outputs)
+	mask := uintptr(math.MaxUint32) >> (across*l.tile() - outputs)
 
-	blocks := (rows + block - 1) / block
-	fetch := uintptr(0) // pairs of cache lines: a panel has 16 a step
-	if blocks > 1 {     // else weights pass once, front to back, which the processor foresees
-		fetch = uintptr((16 + blocks - 1) / blocks)
+	fetch := 0      // pairs of cache lines: a panel has 16 for each step of low bytes
+	if blocks > 1 { // else weights pass once, front to back, which the processor foresees
+		all := blocks * (steps + highs.steps)
+		fetch = (16*steps + all - 1) / all
+	}
+	var picks *uint32
+	if highs.picked {
+		picks = &x.picks(run)[0]
 	}
 
-	d, ds, count := &dst[0], uintptr(4*stride), uintptr(rows)
-	codes, xs, to2, step := &low[from*x.stride], uintptr(x.stride), uintptr(second), uintptr(next)
-	w, steps, panels := &l.weights[n*x.stride], uintptr(inner), uintptr(across)
-	scale, bias, rowScale, h := &l.scale[n], &l.bias[n], &x.scale[from], uintptr(min(tileRows, rows))
-	switch {
-	case wide && then == GELU:
-		linearTilesWideGELU(d, ds, codes, xs, to2, step, w, steps, scale, bias, rowScale, count, perStep, fetch, panels, h, last)
-	case wide:
-		linearTilesWide(d, ds, codes, xs, to2, step, w, steps, scale, bias, rowScale, count, perStep, fetch, panels, h, last)
-	case then == GELU:
-		linearTilesGELU(d, ds, codes, xs, to2, step, w, steps, scale, bias, rowScale, count, perStep, fetch, panels, h, last)
-	default:
-		linearTiles(d, ds, codes, xs, to2, step, w, steps, scale, bias, rowScale, count, perStep, fetch, panels, h, last)
+	low, high := x.planes()
+	d, ds, count, h := &dst[0], uintptr(4*stride), uintptr(rows), uintptr(min(tileRows, rows))
+	lows, tops, w := &low[from*x.stride], &high[from*x.stride], &l.weights[n*x.stride]
+	all, of, more := uintptr(steps), uintptr(chunk), uintptr(highs.steps)
+	scale, bias, rowScale := &l.scale[n], &l.bias[n], &x.scale[from]
+	if then == GELU {
+		linearTilesGELU(d, ds, lows, tops, w, all, of, more, picks, &x.picked[0], &x.partial[0],
+			scale, bias, rowScale, count, uintptr(perStep), uintptr(fetch), uintptr(across), h, mask)
+		return
 	}
+	linearTiles(d, ds, lows, tops, w, all, of, more, picks, &x.picked[0], &x.partial[0],
+		scale, bias, rowScale, count, uintptr(perStep), uintptr(fetch), uintptr(across), h, mask)
 }
-
-// tileMaxRows is how many rows of a panel lie side by side before the largest of
-// each output is taken, within the first-level cache.
-const tileMaxRows = 128
 
 func (k Kernels) linearMaxTiles(dst []float32, l *Layer, x *Rows) {
 	const tile = 32
-	var rows [tileMaxRows * tile]float32
+	var rows [tileRun * tile]float32
 	for n := 0; n < l.out; n += tile {
 		var top [tile]float32
 		for i := range top {
 			top[i] = float32(math.Inf(-1))
 		}
-		for from := 0; from < x.rows; {
-			count, wide := x.run(from, tileMaxRows)
-			tileBlocks(rows[:], tile, l, n, tile, x, from, count, wide, Identity)
+		for from := 0; from < x.rows; from += x.run() {
+			count := min(x.run(), x.rows-from)
+			tileBlocks(rows[:], tile, l, n, tile, x, from, count, Identity)
 			k.maxTile(top[:], rows[:], count)
-			from += count
 		}
 		copy(dst[n:], top[:])
 	}

@@ -11,16 +11,15 @@ import (
 // instructions are spelled in bytes, by the encodings of Intel's Architecture
 // Instruction Set Extensions reference, with the mnemonic as a comment.
 func tiles(f *file) {
-	for _, wide := range []bool{true, false} {
-		for _, gelu := range []bool{true, false} {
-			linearTiles(f, wide, gelu)
-		}
-	}
+	linearTiles(f, false)
+	linearTiles(f, true)
+	usedTileHighs(f)
+	packTileHighs(f)
 	measureRows(f)
 	quantizeTiles(f)
 	xgetbv(f)
-	// Palette 1: eight tiles of 16 rows of 64 bytes.
-	f.table("tileConfig", 1, 0, 0x0040004000400040, 0x0040004000400040, 0, 0, 0x1010101010101010, 0)
+	// Palette 1: four tiles of 16 rows of 64 bytes.
+	f.table("tileConfig", 1, 0, 0x0040004000400040, 0, 0, 0, 0x10101010, 0)
 	f.constant("tileMagnitude", 0x7fffffff)
 	f.constant("tileLowByte", 0xff)
 	f.constant("tileLowWord", 0x00ff00ff)
@@ -92,52 +91,67 @@ func (f *file) tileConfigure(at string) {
 
 func (f *file) tileRelease() { f.vex("TILERELEASE", noPrefix, 0x49, 0, 0, 0, 0xc0) }
 
-// linearTiles multiplies rows by panels of 32 outputs, a block at a time: 32 rows,
-// or 16 rows and their high bytes, which take the second half's place, so that
-// weights are loaded once for both. Tiles 0 to 3 are the sums, 4 and 5 the
-// activations, 6 and 7 the weights of a step of 64 inputs: a load for each product,
-// the least that eight tiles allow.
+// exactSteps is how many steps of 64 inputs add up to less than 2³¹, of codes up to 32,639
+// times weights up to 128.
+const exactSteps = 8
+
+// linearTiles multiplies rows by panels of 32 outputs, a block of 16 rows at a time: first
+// their low bytes by all weights, then their high ones, by all weights or by those that a
+// panel's first block picks. Tiles 0 and 1 are the sums, 2 and 3 the activations and the weights
+// of a step of 64 inputs. Where inputs are so many that a panel's weights don't stay in the
+// first-level cache, all blocks take a chunk of them and leave their sums in memory for the next one.
+//
+// Loads and products write to tiles of which a core has few more than a thread sees, and half of
+// these where two threads share it: each that is in use makes others wait there. So no
+// more are used, though with eight each would be loaded for one product less.
 //
 // Sums can only leave tiles through memory. While the tile unit works on a block,
 // the vector units turn the sums of the one before into results, as many rows a
 // step as it takes to be done in time.
-func linearTiles(f *file, wide, gelu bool) {
-	name, blockRows := "linearTiles", 32
-	if wide {
-		name, blockRows = "linearTilesWide", 16
-	}
+func linearTiles(f *file, gelu bool) {
+	name := "linearTiles"
 	if gelu {
 		name += "GELU"
 	}
-	const rowsLeft, panelW, column, toDst, toScale, ahead, config, scratch, frame = 0, 8, 16, 24, 32, 40, 64, 128, 128 + 4096 + 64
-	f.fn(name, "dst *float32, dstStride uintptr, x *int8, xStride, second, next uintptr, w *int8, steps uintptr, "+
-		"scale, bias, rowScale *float32, rows, rowsPerStep, fetch, panels, height, lastMask uintptr", frame)
+	const (
+		rowsLeft, panelW, column, toDst, toScale, ahead, toHigh, phase, others, highSums, across, stepsLeft, chunkSteps,
+			toPartial = 0, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 104
+		config, scratch = 128, 192
+		sums            = 16 * 128 // bytes of a block
+		frame           = scratch + 64 + 3*sums
+	)
+	f.fn(name, "dst *float32, dstStride uintptr, low, high, w *int8, steps, chunk, highSteps uintptr, "+
+		"picks *uint32, picked *int8, partial *int32, scale, bias, rowScale *float32, "+
+		"rows, rowsPerStep, fetch, panels, height, lastMask uintptr", frame)
 
 	// Fewer rows than a tile has take less time.
 	f.op("VMOVDQU64 tileConfig<>(SB), Z0")
 	f.op("VMOVDQU64 Z0, %d(SP)", config)
-	f.op("MOVQ $0x010101010101, AX")
+	f.op("MOVL $0x010101, AX")
 	f.op("IMULQ height(FP), AX")
-	f.op("MOVQ $0x1010000000000000, CX")
-	f.op("ORQ CX, AX")
+	f.op("ORQ $0x10000000, AX")
 	f.op("MOVQ AX, %d(SP)", config+48)
 	f.op("LEAQ %d(SP), AX", config)
 	f.tileConfigure("AX")
 
-	f.args("xStride", "AX", "dstStride", "R15", "w", "BX")
-	f.op("MOVQ BX, %d(SP)", panelW)
+	f.op("MOVL $64, AX")
+	f.args("dstStride", "R15", "w", "BX", "steps", "R11")
+	f.op("SHLQ $10, R11")
+	f.op("MOVQ R11, %d(SP)", across) // from 16 rows to the next
 	f.op("MOVQ $0, %d(SP)", column)
 	f.op("LEAQ %d(SP), R12", scratch+63)
 	f.op("ANDQ $~63, R12")
+	f.op("LEAQ %d(R12), R11", sums)
+	f.op("MOVQ R11, %d(SP)", others)
+	f.op("ADDQ $%d, R11", sums)
+	f.op("MOVQ R11, %d(SP)", highSums)
 	f.op("XORL CX, CX") // no rows of a block before
 	f.op("MOVL $128, DX")
 	f.op("MOVL $-1, R8")
 	f.op("KMOVD R8, K1")
 	f.op("KMOVD R8, K2")
-	if wide {
-		f.op("VMOVDQU32 tileLowByte<>(SB), Z27")
-		f.op("VMOVUPS tileTwo8<>(SB), Z26")
-	}
+	f.op("VMOVDQU32 tileLowByte<>(SB), Z27")
+	f.op("VMOVUPS tileTwo8<>(SB), Z26")
 	if gelu {
 		for i := range geluPoly {
 			f.op("VMOVUPS tileGelu%d<>(SB), Z%d", i, 8+i)
@@ -149,41 +163,61 @@ func linearTiles(f *file, wide, gelu bool) {
 		f.op("VMOVUPS tileHalf<>(SB), Z25")
 	}
 
-	f.label("panel")
-	f.op("MOVQ steps(FP), R11")
-	f.op("SHLQ $11, R11")
-	f.op("ADDQ %d(SP), R11", panelW)
-	f.op("MOVQ R11, %d(SP)", ahead)
-	f.args("x", "R13", "rows", "R11") // R8, R9, R14 and CX belong to the block before
-	f.op("MOVQ R11, %d(SP)", rowsLeft)
+	f.label("panel") // R8, R9, R14, DI and CX belong to the block before
+	f.op("MOVQ BX, %d(SP)", panelW)
+	f.op("MOVQ %d(SP), R11", across)
+	f.op("LEAQ (BX)(R11*2), BX")
+	f.op("MOVQ BX, %d(SP)", ahead)
+	f.args("steps", "R11")
+	f.op("MOVQ R11, %d(SP)", stepsLeft)
 	f.args("dst", "R11")
 	f.op("ADDQ %d(SP), R11", column)
 	f.op("MOVQ R11, %d(SP)", toDst)
 	f.args("rowScale", "R11")
 	f.op("MOVQ R11, %d(SP)", toScale)
 
+	f.label("chunk")
+	f.args("chunk", "R10")
+	f.op("MOVQ %d(SP), R11", stepsLeft)
+	f.op("CMPQ R11, R10")
+	f.op("CMOVQLT R11, R10")
+	f.op("MOVQ R10, %d(SP)", chunkSteps)
+	f.args("steps", "R11")
+	f.op("SUBQ %d(SP), R11", stepsLeft)
+	f.op("SHLQ $10, R11")
+	f.args("low", "R13", "high", "SI", "partial", "R10")
+	f.op("ADDQ R11, R13")
+	f.op("ADDQ R11, SI")
+	f.op("MOVQ SI, %d(SP)", toHigh)
+	f.op("MOVQ R10, %d(SP)", toPartial)
+	f.args("rows", "R11")
+	f.op("MOVQ R11, %d(SP)", rowsLeft)
+
 	f.label("block")
 	f.op("MOVQ R13, SI")
-	f.op("MOVQ R13, DI")
-	f.op("ADDQ second(FP), DI")
-	f.op("ADDQ next(FP), R13")
+	f.op("ADDQ %d(SP), R13", across)
+	f.op("MOVQ $0, %d(SP)", phase)
 	f.op("MOVQ %d(SP), BX", panelW)
-	f.op("MOVQ steps(FP), R10")
-	for t := range 4 {
-		f.tileZero(t)
-	}
+	f.op("MOVQ %d(SP), R10", chunkSteps)
+	f.label("bytes")
+	f.args("steps", "R11")
+	f.op("CMPQ R11, %d(SP)", stepsLeft)
+	f.op("JNE continued")
+	f.tileZero(0)
+	f.tileZero(1)
+	f.op("JMP step")
+	f.label("continued")
+	f.op("MOVQ %d(SP), R11", toPartial)
+	f.tileLoad(0, 0, "R11", "DX")
+	f.tileLoad(1, 64, "R11", "DX")
 
 	f.label("step")
-	f.tileLoad(4, 0, "SI", "AX")
-	f.tileLoad(6, 0, "BX", "DX")
-	f.tileDot(0, 4, 6)
-	f.tileLoad(7, 64, "BX", "DX")
-	f.tileDot(1, 4, 7)
-	f.tileLoad(5, 0, "DI", "AX")
-	f.tileDot(2, 5, 6)
-	f.tileDot(3, 5, 7)
-	f.op("ADDQ $64, SI")
-	f.op("ADDQ $64, DI")
+	f.tileLoad(2, 0, "SI", "AX")
+	f.tileLoad(3, 0, "BX", "DX")
+	f.tileDot(0, 2, 3)
+	f.tileLoad(3, 64, "BX", "DX")
+	f.tileDot(1, 2, 3)
+	f.op("ADDQ $1024, SI")
 	f.op("ADDQ $2048, BX")
 
 	// The weights of the next panel come closer, a share each step.
@@ -205,21 +239,35 @@ func linearTiles(f *file, wide, gelu bool) {
 	f.label("row")
 	f.op("TESTQ CX, CX")
 	f.op("JZ rowsDone")
-	if wide {
-		f.op("VMOVDQU32 (R8), Z0")
-		f.op("VMOVDQU32 64(R8), Z1")
-		for c := range 2 { // the low bytes' sums, what they carry over goes to the high ones'
-			f.op("VPSRAD $8, Z%d, Z%d", c, 2+c)
-			f.op("VPADDD %d(R8), Z%d, Z%d", 2048+64*c, 2+c, 2+c)
-			f.op("VPANDD Z27, Z%d, Z%d", c, c)
-			f.op("VCVTDQ2PS Z%d, Z%d", 2+c, 2+c)
-			f.op("VCVTDQ2PS Z%d, Z%d", c, c)
-			f.op("VFMADD231PS Z26, Z%d, Z%d", 2+c, c)
-		}
-	} else {
-		f.op("VCVTDQ2PS (R8), Z0")
-		f.op("VCVTDQ2PS 64(R8), Z1")
+	f.op("CMPQ highSteps(FP), $0")
+	f.op("JE low")
+	f.op("CMPQ steps(FP), $%d", exactSteps)
+	f.op("JA split")
+	for c := range 2 {
+		f.op("VPSLLD $8, %d(DI), Z%d", 64*c, c)
 	}
+	for c := range 2 {
+		f.op("VPADDD %d(R8), Z%d, Z%d", 64*c, c, c)
+	}
+	for c := range 2 {
+		f.op("VCVTDQ2PS Z%d, Z%d", c, c)
+	}
+	f.op("JMP joined")
+	f.label("split")
+	for c := range 2 { // the low bytes' sums, what they carry over goes to the high ones'
+		f.op("VMOVDQU32 %d(R8), Z%d", 64*c, 2+c)
+		f.op("VPSRAD $8, Z%d, Z%d", 2+c, c)
+		f.op("VPADDD %d(DI), Z%d, Z%d", 64*c, c, c)
+		f.op("VPANDD Z27, Z%d, Z%d", 2+c, 2+c)
+		f.op("VCVTDQ2PS Z%d, Z%d", 2+c, 2+c)
+		f.op("VCVTDQ2PS Z%d, Z%d", c, c)
+		f.op("VFMADD213PS Z%d, Z26, Z%d", 2+c, c)
+	}
+	f.op("JMP joined")
+	f.label("low")
+	f.op("VCVTDQ2PS (R8), Z0")
+	f.op("VCVTDQ2PS 64(R8), Z1")
+	f.label("joined")
 	f.op("VBROADCASTSS (R9), Z4")
 	for c := range 2 {
 		f.op("VMULPS Z4, Z%d, Z%d", 28+c, 2+c)
@@ -247,6 +295,7 @@ func linearTiles(f *file, wide, gelu bool) {
 	f.op("VMOVUPS Z0, K1, (R14)")
 	f.op("VMOVUPS Z1, K2, 64(R14)")
 	f.op("ADDQ $128, R8")
+	f.op("ADDQ $128, DI")
 	f.op("ADDQ $4, R9")
 	f.op("ADDQ R15, R14")
 	f.op("DECQ CX")
@@ -257,11 +306,66 @@ func linearTiles(f *file, wide, gelu bool) {
 	f.op("JG step")
 	f.op("JL done")
 
-	// The block's sums become those that the next steps turn into results.
+	f.op("MOVQ %d(SP), R10", chunkSteps)
+	f.op("CMPQ R10, %d(SP)", stepsLeft)
+	f.op("JNE between")
+	f.op("ADDQ $%d, %d(SP)", sums, toPartial)
+	f.op("CMPQ %d(SP), $0", phase)
+	f.op("JNE highs")
 	f.tileStore(0, 0, "R12", "DX")
 	f.tileStore(1, 64, "R12", "DX")
-	f.tileStore(2, 2048, "R12", "DX")
-	f.tileStore(3, 2112, "R12", "DX")
+	f.op("CMPQ highSteps(FP), $0")
+	f.op("JE summed")
+	f.op("JMP turn")
+	f.label("between")
+	f.op("MOVQ %d(SP), R11", toPartial)
+	f.tileStore(0, 0, "R11", "DX")
+	f.tileStore(1, 64, "R11", "DX")
+	f.op("ADDQ $%d, %d(SP)", sums, toPartial)
+	f.op("CMPQ highSteps(FP), $0")
+	f.op("JE nextBlock")
+	f.op("CMPQ %d(SP), $0", phase)
+	f.op("JNE nextBlock")
+
+	f.label("turn") // to the high bytes
+	f.op("MOVQ $1, %d(SP)", phase)
+	f.op("MOVQ %d(SP), BX", panelW)
+	f.args("picks", "SI")
+	f.op("TESTQ SI, SI")
+	f.op("JZ chosen") // all of them
+	f.args("highSteps", "R10")
+	f.op("MOVQ rows(FP), R11")
+	f.op("CMPQ R11, %d(SP)", rowsLeft)
+	f.args("picked", "R11")
+	f.op("JNE picked")
+	f.op("SHLQ $4, R10")
+	f.label("pick")
+	f.op("MOVLQZX (SI), DX")
+	f.op("VMOVDQU64 (BX)(DX*1), Z0")
+	f.op("VMOVDQU64 64(BX)(DX*1), Z1")
+	f.op("VMOVDQU64 Z0, (R11)")
+	f.op("VMOVDQU64 Z1, 64(R11)")
+	f.op("ADDQ $4, SI")
+	f.op("ADDQ $128, R11")
+	f.op("DECQ R10")
+	f.op("JNZ pick")
+	f.args("highSteps", "R10")
+	f.op("MOVL $128, DX")
+	f.label("picked")
+	f.args("picked", "BX")
+	f.label("chosen")
+	f.op("MOVQ %d(SP), SI", toHigh)
+	f.op("MOVQ %d(SP), R11", across)
+	f.op("ADDQ R11, %d(SP)", toHigh)
+	f.op("JMP bytes")
+
+	f.label("highs")
+	f.op("MOVQ %d(SP), R11", highSums)
+	f.tileStore(0, 0, "R11", "DX")
+	f.tileStore(1, 64, "R11", "DX")
+
+	// The block's sums become those that the next steps turn into results.
+	f.label("summed")
 	f.op("MOVQ %d(SP), R11", column)
 	f.op("MOVQ scale(FP), R8")
 	f.op("VMOVUPS (R8)(R11*1), Z28")
@@ -277,24 +381,31 @@ func linearTiles(f *file, wide, gelu bool) {
 	f.op("KMOVW R8, K2")
 	f.label("whole")
 	f.op("MOVQ R12, R8")
+	f.op("MOVQ %d(SP), R12", others)
+	f.op("MOVQ R8, %d(SP)", others)
+	f.op("MOVQ %d(SP), DI", highSums)
 	f.op("MOVQ %d(SP), R14", toDst)
 	f.op("MOVQ %d(SP), R9", toScale)
-	f.op("ADDQ $%d, %d(SP)", 4*blockRows, toScale)
+	f.op("ADDQ $64, %d(SP)", toScale)
 	f.op("MOVQ R15, CX")
-	f.op("SHLQ $%d, CX", int(math.Log2(float64(blockRows))))
+	f.op("SHLQ $4, CX")
 	f.op("ADDQ CX, %d(SP)", toDst)
 	f.op("MOVQ %d(SP), R11", rowsLeft)
-	f.op("MOVL $%d, CX", blockRows)
+	f.op("MOVL $16, CX")
 	f.op("CMPQ R11, CX")
 	f.op("CMOVQLT R11, CX")
-	f.op("SUBQ CX, R11")
-	f.op("MOVQ R11, %d(SP)", rowsLeft)
-	f.op("JNZ block")
+	f.label("nextBlock")
+	f.op("SUBQ $16, %d(SP)", rowsLeft)
+	f.op("JG block")
 
-	f.op("ADDQ $128, %d(SP)", column)
-	f.op("MOVQ steps(FP), R11")
+	f.op("MOVQ %d(SP), R10", chunkSteps)
+	f.op("MOVQ R10, R11")
 	f.op("SHLQ $11, R11")
 	f.op("ADDQ R11, %d(SP)", panelW)
+	f.op("SUBQ R10, %d(SP)", stepsLeft)
+	f.op("JNZ chunk")
+	f.op("MOVQ %d(SP), BX", panelW)
+	f.op("ADDQ $128, %d(SP)", column)
 	f.op("DECQ panels(FP)")
 	f.op("JNZ panel")
 	f.op("MOVQ CX, R11") // the last block's rows, all at once
@@ -302,6 +413,77 @@ func linearTiles(f *file, wide, gelu bool) {
 	f.op("JMP row")
 	f.label("done")
 	f.tileRelease()
+	f.ret()
+}
+
+// usedTileHighs tells which groups of four high bytes, of blocks of 16 rows by so many tiles,
+// are not all zero: a bit for each, 16 a tile.
+func usedTileHighs(f *file) {
+	f.fn("usedHighsAMX", "used *uint16, high *int8, blocks, steps uintptr")
+	f.args("used", "DI", "high", "SI", "steps", "CX")
+	f.op("MOVQ CX, AX")
+	f.op("SHLQ $10, AX")
+	f.label("step")
+	f.op("MOVQ blocks(FP), DX")
+	f.op("MOVQ SI, R8")
+	f.op("VPXORD Z0, Z0, Z0")
+	f.op("VPXORD Z1, Z1, Z1")
+	f.label("block")
+	for row := range 16 {
+		f.op("VPORD %d(R8), Z%d, Z%d", 64*row, row%2, row%2)
+	}
+	f.op("ADDQ AX, R8")
+	f.op("DECQ DX")
+	f.op("JNZ block")
+	f.op("VPORD Z1, Z0, Z0")
+	f.op("VPTESTMD Z0, Z0, K1")
+	f.op("KMOVW K1, R8")
+	f.op("MOVW R8, (DI)")
+	f.op("ADDQ $2, DI")
+	f.op("ADDQ $1024, SI")
+	f.op("DECQ CX")
+	f.op("JNZ step")
+	f.ret()
+}
+
+// packTileHighs moves the used groups of each row of a block of 16 to its front, zeros behind
+// them, by way of packed, which has room for them and one group more than a step has.
+func packTileHighs(f *file) {
+	f.fn("packHighsAMX", "high *int8, used *uint16, steps, packedSteps uintptr, packed *int8")
+	f.args("high", "SI", "steps", "R9", "packedSteps", "R12", "packed", "R13")
+	f.op("VPXORD Z1, Z1, Z1")
+	f.op("MOVL $16, DX")
+	f.label("row")
+	f.op("MOVQ SI, R8")
+	f.op("MOVQ R13, DI")
+	f.op("MOVQ R9, CX")
+	f.op("MOVQ used(FP), BX")
+	f.label("step")
+	f.op("MOVWLZX (BX), R10")
+	f.op("KMOVW R10, K1")
+	f.op("VMOVDQU32 (R8), Z0")
+	f.op("VPCOMPRESSD.Z Z0, K1, Z0")
+	f.op("VMOVDQU32 Z0, (DI)")
+	f.op("POPCNTL R10, R10")
+	f.op("LEAQ (DI)(R10*4), DI")
+	f.op("ADDQ $1024, R8")
+	f.op("ADDQ $2, BX")
+	f.op("DECQ CX")
+	f.op("JNZ step")
+	f.op("VMOVDQU32 Z1, (DI)")
+	f.op("MOVQ SI, R8")
+	f.op("MOVQ R13, DI")
+	f.op("MOVQ R12, CX")
+	f.label("copy")
+	f.op("VMOVDQU32 (DI), Z0")
+	f.op("VMOVDQU32 Z0, (R8)")
+	f.op("ADDQ $64, DI")
+	f.op("ADDQ $1024, R8")
+	f.op("DECQ CX")
+	f.op("JNZ copy")
+	f.op("ADDQ $64, SI")
+	f.op("DECQ DX")
+	f.op("JNZ row")
 	f.ret()
 }
 
@@ -376,8 +558,8 @@ func quantizeTiles(f *file) {
 	f.op("VMOVDQU64 Z0, (DI)")
 	f.op("VMOVDQU64 Z1, (R8)")
 	f.op("ADDQ $256, SI")
-	f.op("ADDQ $64, DI")
-	f.op("ADDQ $64, R8")
+	f.op("ADDQ $1024, DI")
+	f.op("ADDQ $1024, R8")
 	f.op("DECQ CX")
 	f.op("JNZ loop")
 	f.op("VPTESTMD Z12, Z12, K1")
