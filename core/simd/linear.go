@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"runtime"
 	"unsafe"
 )
 
@@ -298,7 +299,8 @@ func (k Kernels) PackLayer(weights []int8, scale, bias []float32, out, in int) (
 	case I8MM:
 		l.pack(weights, 8, 8)
 	default:
-		l.weights = append([]int8(nil), weights...)
+		l.weights = weightRoom(l, len(weights))
+		copy(l.weights, weights)
 	}
 	padded := l.tiles() * l.tile()
 	l.start = make([]int32, padded)
@@ -335,7 +337,7 @@ func sumOf(weights []int8) (sum int32) {
 
 func (l *Layer) pack(weights []int8, tile, group int) {
 	in := l.level.padded(l.in)
-	l.weights = make([]int8, (l.out+tile-1)/tile*tile*in)
+	l.weights = weightRoom(l, (l.out+tile-1)/tile*tile*in)
 	whole := l.in / group * group
 	for n := range l.out {
 		// Output n's groups lie a tile's groups apart.
@@ -410,6 +412,7 @@ func (k Kernels) Linear(dst []float32, l *Layer, x *Rows, then Activation) {
 	}
 	dst = dst[:x.rows*l.out]
 	k.linear(dst, l, x, then)
+	runtime.KeepAlive(l)
 }
 
 // LinearMax writes the largest result of each output over the rows in x:
@@ -422,6 +425,7 @@ func (k Kernels) LinearMax(dst []float32, l *Layer, x *Rows) {
 		panic(fmt.Sprintf("simd: room for %d values, want %d", len(dst), l.out))
 	}
 	k.linearMax(dst[:l.out], l, x)
+	runtime.KeepAlive(l)
 }
 
 // mustFit panics unless layer and rows are k's and fit each other.

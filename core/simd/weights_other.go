@@ -1,0 +1,6 @@
+//go:build !linux
+
+package simd
+
+// weightRoom is n zeros for the weights of a layer.
+func weightRoom(_ *Layer, n int) []int8 { return make([]int8, n) }
