@@ -56,7 +56,7 @@ func (k Kernels) attendWords(dst, q, keys, values []float32, h Heads, scale floa
 				weights[r*tokens+j] = none
 			}
 		}
-		softmaxWordsAVX512(&weights[0], uintptr(tokens), uintptr(rows+1)/2, &sums[0], scale, valueLength/topValue)
+		softmaxWordsAVX512(&weights[0], uintptr(tokens), uintptr(rows+3)/4, &sums[0], scale, valueLength/topValue)
 		k.matmulWords(dst[i*width:], width, weights, tokens, pairs, h.Dim, (h.Tokens+1)/2, h.Dim, rows, &sums[0])
 		i += rows
 	}
@@ -194,7 +194,7 @@ func matmulWords1x1AVX512(dst *float32, dstStride uintptr, a *float32, aStride u
 	k, tiles uintptr, scale *float32)
 
 //go:noescape
-func softmaxWordsAVX512(x *float32, n, pairs uintptr, sums *float32, scale, unit float32)
+func softmaxWordsAVX512(x *float32, n, fours uintptr, sums *float32, scale, unit float32)
 
 //go:noescape
 func addRowsAVX512(dst, x *float32, stride, rows, groups uintptr)

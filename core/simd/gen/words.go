@@ -36,15 +36,16 @@ func words(f *file) {
 	f.constant("sumOfWords", math.Float32bits(sumOfWords))
 }
 
-// softmaxWords turns pairs of rows of n scores, n a multiple of 16, into codes of their weights in
-// the first half of each row. sums receives, for each row, unit over what its codes add up to;
-// scale has the logarithm of e to base 2 in it. Two rows at a time, since the sums across a
-// register wait for one another.
+// softmaxWords turns rows of n scores, n a multiple of 16, into codes of their weights in the
+// first half of each row, four rows at a time, since sums wait for one another. sums receives,
+// for each row, unit over what its codes add up to; scale has the logarithm of e to base 2 in it.
 func softmaxWords(f *file) {
-	f.fn("softmaxWordsAVX512", "x *float32, n, pairs uintptr, sums *float32, scale, unit float32")
-	f.args("x", "SI", "n", "DX", "pairs", "BX", "sums", "R8")
-	rows := []string{"SI", "DI"}
-	both := func(format string, operands ...func(row int) any) {
+	f.fn("softmaxWordsAVX512", "x *float32, n, fours uintptr, sums *float32, scale, unit float32")
+	f.args("x", "SI", "n", "DX", "fours", "BX", "sums", "R8")
+	rows := []string{"SI", "DI", "R10", "R11"}
+	const scale, least, poly, spare = 20, 21, 22, 27
+	// each writes an instruction for each row; operands are what the row makes of them.
+	each := func(format string, operands ...func(row int) any) {
 		for row := range rows {
 			args := make([]any, len(operands))
 			for i, operand := range operands {
@@ -54,75 +55,78 @@ func softmaxWords(f *file) {
 		}
 	}
 	at := func(row int) any { return fmt.Sprintf("(%s)(CX*1)", rows[row]) }
-	half := func(row int) any { return fmt.Sprintf("(%s)", []string{"R9", "R10"}[row]) }
-	reg := func(of int) func(int) any { return func(row int) any { return of + 5*row } } // Z0 to Z4, and Z5 to Z9
-	across := func(op string) {
+	half := func(row int) any { return fmt.Sprintf("(%s)(R9*1)", rows[row]) }
+	reg := func(of int) func(int) any { return func(row int) any { return of + 5*row } } // of five to each row
+	across := func(op string) { gather(f, []int{0, 5, 10, 15}, spare, op) }
+	spread := func() {
 		for row := range rows {
-			reduce(f, isas[0], 5*row, op)
+			f.op("VSHUFF32X4 $%#x, Z0, Z0, Z%d", 0x55*row, 4+5*row)
 		}
+		each("VPXORD Z%d, Z%d, Z%d", reg(0), reg(0), reg(0))
+		f.op("XORL CX, CX")
 	}
 	next := func(label string) {
 		f.op("ADDQ $64, CX")
 		f.op("CMPQ CX, DX")
 		f.op("JB %s", label)
 	}
-	f.op("VBROADCASTSS scale(FP), Z10")
-	f.op("VMOVUPS exp2Min<>(SB), Z11")
+	f.op("VBROADCASTSS scale(FP), Z%d", scale)
+	f.op("VMOVUPS exp2Min<>(SB), Z%d", least)
 	for i := range exp2Poly {
-		f.op("VMOVUPS exp2%d<>(SB), Z%d", i, 12+i)
+		f.op("VMOVUPS exp2%d<>(SB), Z%d", i, poly+i)
 	}
+	f.op("MOVL $0x1111, AX")
+	f.op("KMOVW AX, K1")
 	f.op("SHLQ $2, DX")
-	f.label("pair")
-	f.op("LEAQ (SI)(DX*1), DI")
-	f.op("XORQ CX, CX")
-	both("VMOVUPS %s, Z%d", at, reg(0))
+	f.label("four")
+	for row := 1; row < len(rows); row++ {
+		f.op("LEAQ (%s)(DX*1), %s", rows[row-1], rows[row])
+	}
+	f.op("XORL CX, CX")
+	each("VMOVUPS %s, Z%d", at, reg(0))
 	f.label("max")
-	both("VMAXPS %s, Z%d, Z%d", at, reg(0), reg(0))
+	each("VMAXPS %s, Z%d, Z%d", at, reg(0), reg(0))
 	next("max")
 	across("VMAXPS")
-	both("VMULPS Z10, Z%d, Z%d", reg(0), reg(4))
-	both("VPXORD Z%d, Z%d, Z%d", reg(0), reg(0), reg(0))
-	f.op("XORQ CX, CX")
+	f.op("VMULPS Z%d, Z0, Z0", scale)
+	spread()
 	f.label("powers")
-	both("VMOVUPS %s, Z%d", at, reg(1))
-	both("VFMSUB213PS Z%d, Z10, Z%d", reg(4), reg(1))
-	both("VMAXPS Z11, Z%d, Z%d", reg(1), reg(1))
-	both("VREDUCEPS $1, Z%d, Z%d", reg(1), reg(2)) // less the whole part, rounded down
+	each("VMOVUPS %s, Z%d", at, reg(1))
+	each(fmt.Sprintf("VFMSUB213PS Z%%d, Z%d, Z%%d", scale), reg(4), reg(1))
+	each(fmt.Sprintf("VMAXPS Z%d, Z%%d, Z%%d", least), reg(1), reg(1))
+	each("VREDUCEPS $1, Z%d, Z%d", reg(1), reg(2)) // less the whole part, rounded down
 	last := len(exp2Poly) - 1
-	both(fmt.Sprintf("VMOVAPS Z%d, Z%%d", 12+last), reg(3))
+	each(fmt.Sprintf("VMOVAPS Z%d, Z%%d", poly+last), reg(3))
 	for i := last - 1; i >= 0; i-- {
-		both(fmt.Sprintf("VFMADD213PS Z%d, Z%%d, Z%%d", 12+i), reg(2), reg(3))
+		each(fmt.Sprintf("VFMADD213PS Z%d, Z%%d, Z%%d", poly+i), reg(2), reg(3))
 	}
-	both("VSCALEFPS Z%d, Z%d, Z%d", reg(1), reg(3), reg(3)) // times two to the whole part
-	both("VMOVUPS Z%d, %s", reg(3), at)
-	both("VADDPS Z%d, Z%d, Z%d", reg(3), reg(0), reg(0))
+	each("VSCALEFPS Z%d, Z%d, Z%d", reg(1), reg(3), reg(3)) // times two to the whole part
+	each("VMOVUPS Z%d, %s", reg(3), at)
+	each("VADDPS Z%d, Z%d, Z%d", reg(3), reg(0), reg(0))
 	next("powers")
 	across("VADDPS")
 	f.op("VMOVUPS sumOfWords<>(SB), Z1")
-	both("VDIVPS Z%d, Z1, Z%d", reg(0), reg(4))
-	both("VMINPS topWord<>(SB), Z%d, Z%d", reg(4), reg(4))
-	both("VPXORD Z%d, Z%d, Z%d", reg(0), reg(0), reg(0))
-	f.op("XORQ CX, CX")
-	f.op("MOVQ SI, R9")
-	f.op("MOVQ DI, R10")
+	f.op("VDIVPS Z0, Z1, Z0")
+	f.op("VMINPS topWord<>(SB), Z0, Z0")
+	spread()
+	f.op("XORL R9, R9")
 	f.label("codes")
-	both("VMULPS %s, Z%d, Z%d", at, reg(4), reg(1))
-	both("VCVTPS2DQ Z%d, Z%d", reg(1), reg(1))
-	both("VPADDD Z%d, Z%d, Z%d", reg(1), reg(0), reg(0))
-	both("VPMOVSDW Z%d, %s", reg(1), half) // the largest power may be a little above one
+	each("VMULPS %s, Z%d, Z%d", at, reg(4), reg(1))
+	each("VCVTPS2DQ Z%d, Z%d", reg(1), reg(1))
+	each("VPADDD Z%d, Z%d, Z%d", reg(1), reg(0), reg(0))
+	each("VPMOVSDW Z%d, %s", reg(1), half) // the largest power may be a little above one
 	f.op("ADDQ $32, R9")
-	f.op("ADDQ $32, R10")
 	next("codes")
 	across("VPADDD")
-	f.op("VUNPCKLPS X5, X0, X0")
+	f.op("VPCOMPRESSD.Z Z0, K1, Z0")
 	f.op("VCVTDQ2PS X0, X0")
 	f.op("VBROADCASTSS unit(FP), X1")
 	f.op("VDIVPS X0, X1, X0")
-	f.op("VMOVLPS X0, (R8)")
-	f.op("ADDQ $8, R8")
-	f.op("LEAQ (SI)(DX*2), SI")
+	f.op("VMOVUPS X0, (R8)")
+	f.op("ADDQ $16, R8")
+	f.op("LEAQ (SI)(DX*4), SI")
 	f.op("DECQ BX")
-	f.op("JNZ pair")
+	f.op("JNZ four")
 	f.ret()
 }
 
