@@ -146,15 +146,12 @@ func tileBlocks(dst []float32, stride int, l *Layer, n, outputs int, x *Rows, fr
 	chunk, last := x.chunks()
 	last += min(last, highs.steps)
 	perStep := (min(tileRows, rows) + last - 1) / last
-	blocks := (rows + tileRows - 1) / tileRows
 	across := (outputs + l.tile() - 1) / l.tile()
 	mask := uintptr(math.MaxUint32) >> (across*l.tile() - outputs)
 
-	fetch := 0      // pairs of cache lines: a panel has 16 for each step of low bytes
-	if blocks > 1 { // else weights pass once, front to back, which the processor foresees
-		all := blocks * (steps + highs.steps)
-		fetch = (16*steps + all - 1) / all
-	}
+	// Pairs of cache lines of the next panel: one has 16 for each step of low bytes.
+	parts := (rows + tileRows - 1) / tileRows * (steps + highs.steps)
+	fetch := (16*steps + parts - 1) / parts
 	var picks *uint32
 	if highs.picked {
 		picks = &x.picks(run)[0]
