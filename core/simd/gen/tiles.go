@@ -115,7 +115,7 @@ func linearTiles(f *file, gelu bool) {
 	}
 	const (
 		rowsLeft, panelW, column, toDst, toScale, ahead, toHigh, phase, others, highSums, across, stepsLeft, chunkSteps,
-			toPartial = 0, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 104
+		toPartial = 0, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 104
 		config, scratch = 128, 192
 		sums            = 16 * 128 // bytes of a block
 		frame           = scratch + 64 + 3*sums
