@@ -10,7 +10,7 @@ LEAN := -gcflags=all=-dwarf=false '-toolexec=env GOGC=400'
 export GOFLAGS := $(strip $(filter-out -trimpath,$(subst $(LEAN),,$(GOFLAGS))) -trimpath $(LEAN))
 # The packages that take longest come first, so that none of them runs alone at the end,
 # and four run at once on two processors: most wait for what they have started.
-PKGS ?= ./cmd/mneme/... ./adapters/index/... ./adapters/storage/... ./wasm/... ./...
+PKGS ?= ./cmd/mneme/... ./adapters/index/... ./adapters/storage/... ./wasm/... ./plugins/... ./...
 AT_ONCE ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 4); echo $$((n > 4 ? n : 4)))
 
 .PHONY: help site bundle package-tools chart-tools packages vulnerabilities platforms platforms-build deploy-lint image-check tours bench-backends proto-verify backend-python connector-python mcp-clients clients protocol-clients model-clients sdk sdk-tools sdk-test integration-tools integrations-test build test test-times test-tenants endurance source-scale backup-scale webhook-scale power-cuts test-race fuzz lint bench beside eval references generate compatible release openapi-lint browser-tools screenshots wasm wasm-verify ci clean contract-tools contract-long postgres opensearch opensearch-contract opensearch-suite

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"runtime"
 	"unsafe"
 )
 
@@ -299,7 +298,7 @@ func (k Kernels) PackLayer(weights []int8, scale, bias []float32, out, in int) (
 	case I8MM:
 		l.pack(weights, 8, 8)
 	default:
-		l.weights = weightRoom(l, len(weights))
+		l.weights = weightRoom(len(weights))
 		copy(l.weights, weights)
 	}
 	padded := l.tiles() * l.tile()
@@ -337,7 +336,7 @@ func sumOf(weights []int8) (sum int32) {
 
 func (l *Layer) pack(weights []int8, tile, group int) {
 	in := l.level.padded(l.in)
-	l.weights = weightRoom(l, (l.out+tile-1)/tile*tile*in)
+	l.weights = weightRoom((l.out + tile - 1) / tile * tile * in)
 	whole := l.in / group * group
 	for n := range l.out {
 		// Output n's groups lie a tile's groups apart.
@@ -412,7 +411,6 @@ func (k Kernels) Linear(dst []float32, l *Layer, x *Rows, then Activation) {
 	}
 	dst = dst[:x.rows*l.out]
 	k.linear(dst, l, x, then)
-	runtime.KeepAlive(l)
 }
 
 // LinearMax writes the largest result of each output over the rows in x:
@@ -425,7 +423,6 @@ func (k Kernels) LinearMax(dst []float32, l *Layer, x *Rows) {
 		panic(fmt.Sprintf("simd: room for %d values, want %d", len(dst), l.out))
 	}
 	k.linearMax(dst[:l.out], l, x)
-	runtime.KeepAlive(l)
 }
 
 // mustFit panics unless layer and rows are k's and fit each other.

@@ -1,7 +1,7 @@
 package simd
 
 import (
-	"runtime"
+	"runtime/debug"
 	"sync"
 	"unsafe"
 
@@ -10,79 +10,44 @@ import (
 
 // Weights pass by once a call, front to back, from beyond the second-level cache. In
 // pages of 4 KiB a processor walks its page tables some five thousand times for those
-// of a small model, so they lie in huge ones where the system gives these on request.
-// That memory is not the collector's: it counts neither as live, nor is it scanned.
+// of a small model, so layers share slabs for which huge pages are asked.
 const (
-	hugePage    = 2 << 20
-	regionBytes = 4 * hugePage
-	// leastInRegion is how many weights are worth a place there.
-	leastInRegion = 32 << 10
+	slabBytes = 8 << 20
+	// leastInSlab is how many weights are worth a place there.
+	leastInSlab = 32 << 10
+	// leastMemory is the collector's limit below which no memory is left unused for it.
+	leastMemory = 256 << 20
 )
 
-// region is memory of several layers, unmapped when the last of them is collected.
-type region struct {
-	memory []byte
-	layers int
-}
-
-// regions guards the one that has room, and how many layers each has.
-var regions struct {
+// slab is the one that has room left.
+var slab struct {
 	sync.Mutex
-	open *region
-	left []byte
+	left []int8
 }
 
-// weightRoom is n zeros for the weights of a layer, which must be kept alive while they are read.
-func weightRoom(l *Layer, n int) []int8 {
-	if n < leastInRegion {
+// weightRoom is n zeros for the weights of a layer.
+func weightRoom(n int) []int8 {
+	if n < leastInSlab || debug.SetMemoryLimit(-1) < leastMemory {
 		return make([]int8, n)
 	}
-	regions.Lock()
-	defer regions.Unlock()
-	if n > len(regions.left) {
-		size := max(regionBytes, (n+hugePage-1)&^(hugePage-1))
-		memory := mapAligned(size)
-		if memory == nil {
-			return make([]int8, n)
-		}
-		regions.open, regions.left = &region{memory: memory}, memory
+	slab.Lock()
+	defer slab.Unlock()
+	if n > len(slab.left) {
+		slab.left = make([]int8, max(n, slabBytes))
+		askForHugePages(slab.left)
 	}
-	room := unsafe.Slice((*int8)(unsafe.Pointer(unsafe.SliceData(regions.left))), n)
+	room := slab.left[:n:n]
 	const line = 64
-	regions.left = regions.left[min((n+line-1)&^(line-1), len(regions.left)):]
-	regions.open.layers++
-	runtime.AddCleanup(l, (*region).release, regions.open)
+	slab.left = slab.left[min((n+line-1)&^(line-1), len(slab.left)):]
 	return room
 }
 
-// release takes a layer off, and unmaps the memory after the last one.
-func (r *region) release() {
-	regions.Lock()
-	defer regions.Unlock()
-	r.layers--
-	if r.layers > 0 {
-		return
-	}
-	if r == regions.open {
-		regions.open, regions.left = nil, nil
-	}
-	_ = unix.MunmapPtr(unsafe.Pointer(unsafe.SliceData(r.memory)), uintptr(len(r.memory)))
-}
-
-// mapAligned maps size zeros from a huge page's beginning on, or nothing where there is no room.
-func mapAligned(size int) []byte {
-	at, err := unix.MmapPtr(-1, 0, nil, uintptr(size+hugePage), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
-	if err != nil {
-		return nil
-	}
-	before := -uintptr(at) & (hugePage - 1)
-	memory := unsafe.Slice((*byte)(unsafe.Add(at, before)), size)
-	if before > 0 {
-		_ = unix.MunmapPtr(at, before)
-	}
-	if after := hugePage - before; after > 0 {
-		_ = unix.MunmapPtr(unsafe.Add(at, before+uintptr(size)), after)
-	}
-	_ = unix.Madvise(memory, unix.MADV_HUGEPAGE) // where it is refused, pages stay small
-	return memory
+// askForHugePages does so for those that lie in memory that nobody has touched. Where the
+// system has none to give, or never does, pages stay small.
+func askForHugePages(memory []int8) {
+	page := unix.Getpagesize()
+	from := -int(uintptr(unsafe.Pointer(unsafe.SliceData(memory)))) & (page - 1)
+	to := len(memory) - (len(memory)-from)%page
+	all := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(memory))), len(memory))
+	_ = unix.Madvise(all[from:to], unix.MADV_HUGEPAGE)
 }

@@ -3,4 +3,4 @@
 package simd
 
 // weightRoom is n zeros for the weights of a layer.
-func weightRoom(_ *Layer, n int) []int8 { return make([]int8, n) }
+func weightRoom(n int) []int8 { return make([]int8, n) }
