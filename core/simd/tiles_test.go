@@ -27,7 +27,7 @@ func TestLinearManyCalls(t *testing.T) {
 	levels := levelsBeside(t)
 	r := rand.New(rand.NewPCG(4, 9))
 	for _, s := range []struct{ rows, out, in int }{{12, 384, 384}, {16, 130, 64}, {17, 33, 65}, {100, 384, 384},
-		{170, 300, 1536}, {600, 64, 384}, {3, 40, 5000}, {33, 2200, 1000}} {
+		{170, 300, 1536}, {600, 64, 384}, {3, 40, 5000}, {33, 2200, 1000}, {100, 34, 3100}} {
 		x, w := mixedRows(r, s.rows, s.in), randomBytes(r, s.out*s.in)
 		scale, bias := randomFloats(r, s.out), randomFloats(r, s.out)
 		for _, p := range []simd.Precision{simd.Full16, simd.Bulk8} {
