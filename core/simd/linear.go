@@ -94,9 +94,15 @@ const (
 // of 16 rows and in four ninths of those of 128 (four tenths and two thirds after GELU).
 const tileRun = 128
 
-// run is how many rows of r's width make a run.
+// run is how many rows of r's width make a run, but for the last one.
 func (r *Rows) run() int {
 	return max(2*tileRows, min(tileRun, panelBytes/(2*r.stride)&^(2*tileRows-1)))
+}
+
+// rowsOf are the first row of a run, and how many it has.
+func (r *Rows) rowsOf(run int) (from, rows int) {
+	from = run * r.run()
+	return from, min(r.run(), r.rows-from)
 }
 
 // tileChunk is for how many steps of inputs the weights of a panel stay in the first-level

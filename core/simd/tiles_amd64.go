@@ -53,27 +53,27 @@ func (k Kernels) quantizeTiles(r *Rows, x []float32, p Precision) {
 	low, high := r.planes()
 	whole := r.dim / tileBytes
 	var inverse [4]float32
-	var any uint32
-	for i := range r.rows {
-		if i%4 == 0 {
-			k.scaleRows(r, x, i, p, &inverse)
-		}
-		row, inv := x[i*r.dim:(i+1)*r.dim], inverse[i%4]
-		at := i/tileRows*tileRows*r.stride + i%tileRows*tileBytes
-		if whole > 0 {
-			any |= quantizeTilesAVX512(&low[at], &high[at], &row[0], uintptr(whole), inv)
-		}
-		if at += whole * tileSize; whole*tileBytes < r.dim {
-			var last [tileBytes]float32
-			copy(last[:], row[whole*tileBytes:])
-			any |= quantizeTilesAVX512(&low[at], &high[at], &last[0], 1, inv)
-		}
-		if run := i / r.run(); i == r.rows-1 || (i+1)/r.run() > run {
-			r.highs[run] = highBytes{}
-			if any != 0 {
-				r.packHighs(run)
+	for run := range r.highs {
+		from, rows := r.rowsOf(run)
+		var any uint32
+		for i := from; i < from+rows; i++ {
+			if i%4 == 0 {
+				k.scaleRows(r, x, i, p, &inverse)
 			}
-			any = 0
+			row, inv := x[i*r.dim:(i+1)*r.dim], inverse[i%4]
+			at := i/tileRows*tileRows*r.stride + i%tileRows*tileBytes
+			if whole > 0 {
+				any |= quantizeTilesAVX512(&low[at], &high[at], &row[0], uintptr(whole), inv)
+			}
+			if at += whole * tileSize; whole*tileBytes < r.dim {
+				var last [tileBytes]float32
+				copy(last[:], row[whole*tileBytes:])
+				any |= quantizeTilesAVX512(&low[at], &high[at], &last[0], 1, inv)
+			}
+		}
+		r.highs[run] = highBytes{}
+		if any != 0 {
+			r.packHighs(run)
 		}
 	}
 }
@@ -81,8 +81,8 @@ func (k Kernels) quantizeTiles(r *Rows, x []float32, p Precision) {
 // packHighs looks which groups of four inputs have a high byte in a run of rows, and moves
 // these together, unless rows are few or most of them are used.
 func (r *Rows) packHighs(run int) {
-	from, steps := run*r.run(), r.stride/tileBytes
-	rows := min(r.run(), r.rows-from)
+	from, rows := r.rowsOf(run)
+	steps := r.stride / tileBytes
 	r.highs[run].steps = steps
 	if rows <= tileRows || r.stride > tilePicks {
 		return
@@ -129,19 +129,19 @@ func clearTiles(plane []int8, rows, steps int) {
 const tileWork = 1 << 26
 
 func (k Kernels) linearTiles(dst []float32, l *Layer, x *Rows, then Activation) {
-	for from := 0; from < x.rows; from += x.run() {
-		rows := min(x.run(), x.rows-from)
+	for run := range x.highs {
+		from, rows := x.rowsOf(run)
 		panels := max(1, tileWork/(max(rows, 2*tileRows)*x.stride*l.tile()))
 		for n := 0; n < l.out; n += panels * l.tile() {
 			outputs := min(panels*l.tile(), l.out-n)
-			tileBlocks(dst[from*l.out+n:], l.out, l, n, outputs, x, from, rows, then)
+			tileBlocks(dst[from*l.out+n:], l.out, l, n, outputs, x, run, then)
 		}
 	}
 }
 
 // tileBlocks multiplies a run of x by outputs n to n+outputs of a layer.
-func tileBlocks(dst []float32, stride int, l *Layer, n, outputs int, x *Rows, from, rows int, then Activation) {
-	run := from / x.run()
+func tileBlocks(dst []float32, stride int, l *Layer, n, outputs int, x *Rows, run int, then Activation) {
+	from, rows := x.rowsOf(run)
 	highs, steps := x.highs[run], x.stride/tileBytes
 	chunk, last := x.chunks()
 	last += min(last, highs.steps)
@@ -179,9 +179,9 @@ func (k Kernels) linearMaxTiles(dst []float32, l *Layer, x *Rows) {
 		for i := range top {
 			top[i] = float32(math.Inf(-1))
 		}
-		for from := 0; from < x.rows; from += x.run() {
-			count := min(x.run(), x.rows-from)
-			tileBlocks(rows[:], tile, l, n, tile, x, from, count, Identity)
+		for run := range x.highs {
+			tileBlocks(rows[:], tile, l, n, tile, x, run, Identity)
+			_, count := x.rowsOf(run)
 			k.maxTile(top[:], rows[:], count)
 		}
 		copy(dst[n:], top[:])
