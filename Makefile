@@ -200,7 +200,7 @@ packages: ## archives, deb, rpm, SDKs, packages for frameworks and their sums, i
 release: ## cut VERSION=x.y.z: changelog, released interface, commit and tag; DRY_RUN=1 shows it, nothing is pushed
 	sh deploy/release.sh "$(VERSION)"
 
-browser-tools: ## what drives the browser of cmd/mneme/test/browser, from npm (the browser: apt-get install chromium)
+browser-tools: ## what drives the browser of cmd/mneme/test/browser, from npm (the browser: apt-get install chromium-headless-shell)
 	sh cmd/mneme/test/browser/install.sh
 
 screenshots: ## take the pictures of docs/console.md again (needs what the browser's tests need)

@@ -1,16 +1,73 @@
 package postgres_test
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/mnemehq/mneme/adapters/storage/bunsql"
 	"github.com/mnemehq/mneme/adapters/storage/postgres"
 	"github.com/mnemehq/mneme/adapters/storage/storetest"
 	"github.com/mnemehq/mneme/core/registry"
 )
+
+// The schema that an empty database gets at once is the one that the steps make, and so is what stands in it.
+func TestSchemaIsWhatTheStepsMake(t *testing.T) {
+	made := map[string]string{}
+	for how, migrate := range map[string]func(postgres.Config) error{
+		"by steps": func(c postgres.Config) error { return postgres.MigrateBySteps(t.Context(), c) },
+		"at once": func(c postgres.Config) error {
+			_, _, err := postgres.Migrate(t.Context(), c, postgres.Options{}, false)
+			return err
+		},
+	} {
+		c := postgres.Default()
+		c.DSN = registry.Secret(server.Database(t))
+		if err := migrate(c); err != nil {
+			t.Fatal(err)
+		}
+		made[how] = catalog(t, c.DSN.Reveal())
+	}
+	if made["by steps"] != made["at once"] {
+		t.Errorf("by steps it is\n%s\nat once\n%s", made["by steps"], made["at once"])
+	}
+	if n := strings.Count(made["at once"], "\n"); n < 500 {
+		t.Errorf("%d lines of it were compared", n)
+	}
+}
+
+// catalog is what a database has: columns, indexes, constraints and the rows of a new one.
+func catalog(t *testing.T, dsn string) string {
+	t.Helper()
+	var b strings.Builder
+	for _, query := range []string{
+		`SELECT to_jsonb(c) - 'table_catalog' - 'udt_catalog' - 'collation_catalog' FROM information_schema.columns c
+			WHERE table_schema = 'public' ORDER BY table_name, ordinal_position`,
+		`SELECT to_jsonb(indexdef) FROM pg_indexes WHERE schemaname = 'public' ORDER BY indexdef`,
+		`SELECT to_jsonb(conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid)) FROM pg_constraint
+			WHERE connamespace = 'public'::regnamespace ORDER BY 1`,
+		`SELECT to_jsonb(m) - 'applied_at' FROM schema_migrations m ORDER BY version`,
+		`SELECT to_jsonb(o) - 'id' - 'created_at' FROM organizations o`,
+	} {
+		rows, err := connect(t, dsn).Query(t.Context(), query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines, err := pgx.CollectRows(rows, pgx.RowTo[json.RawMessage])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range lines {
+			fmt.Fprintf(&b, "%s\n", line)
+		}
+	}
+	return b.String()
+}
 
 // Where a server may not change the schema it says which command does.
 func TestMigrate(t *testing.T) {

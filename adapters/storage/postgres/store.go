@@ -148,6 +148,10 @@ func (s *Store) migrate(ctx context.Context, schema string) error {
 	if err != nil {
 		return err
 	}
+	return s.migrateTo(ctx, known, schema)
+}
+
+func (s *Store) migrateTo(ctx context.Context, known []bunsql.Migration, schema string) error {
 	in := func(ctx context.Context, fn func(*bunsql.Session) error) error {
 		d := &dialect{}
 		session, err := s.session(ctx, d)
@@ -163,7 +167,7 @@ func (s *Store) migrate(ctx context.Context, schema string) error {
 		return s.transaction(ctx, session, d, begin, "change the schema", func() error { return fn(session) })
 	}
 	// First, so that what a crash leaves of a new schema is no version at all.
-	err = in(ctx, func(session *bunsql.Session) error {
+	err := in(ctx, func(session *bunsql.Session) error {
 		if ok, err := hasLockTables(ctx, session); err != nil || ok {
 			return err
 		}

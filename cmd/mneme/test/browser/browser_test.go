@@ -21,14 +21,7 @@ type tools struct{ node, chromium, modules string }
 
 func findTools(t *testing.T) tools {
 	t.Helper()
-	var k tools
-	var err error
-	k.node = harness.Installed(t, "node")
-	if k.chromium = os.Getenv("MNEME_CHROMIUM"); k.chromium == "" {
-		if k.chromium, err = exec.LookPath("chromium"); err != nil {
-			harness.Missing(t, "chromium is not installed, and MNEME_CHROMIUM names none")
-		}
-	}
+	k := tools{node: harness.Installed(t, "node"), chromium: harness.Chromium(t)}
 	k.modules = harness.Tools{Folder: "browser", Make: "browser-tools",
 		Pins: []string{"cmd/mneme/test/browser/package-lock.json"}}.Path(t)
 	return k

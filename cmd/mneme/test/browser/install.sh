@@ -1,6 +1,6 @@
 #!/bin/sh
 # Brings what drives the browser to .cache/browser. Needs npm. The browser itself
-# is Debian's: apt-get install chromium.
+# is Debian's: apt-get install chromium-headless-shell.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 cache=$(cd "$here/../../../.." && pwd)/.cache/browser

@@ -48,6 +48,22 @@ func (k Tools) Path(t testing.TB, elements ...string) string {
 	return filepath.Join(append([]string{dir}, elements...)...)
 }
 
+// Chromium is the browser: the one that MNEME_CHROMIUM names, else Debian's without a window, which takes
+// two thirds of the processor time of the one with, else that one.
+func Chromium(t testing.TB) string {
+	t.Helper()
+	if named := os.Getenv("MNEME_CHROMIUM"); named != "" {
+		return named
+	}
+	for _, name := range []string{"chromium-headless-shell", "chromium"} {
+		if found, err := exec.LookPath(name); err == nil {
+			return found
+		}
+	}
+	Missing(t, "neither chromium-headless-shell nor chromium is installed, and MNEME_CHROMIUM names none")
+	return ""
+}
+
 // Do runs a program in a folder to its end, which has to be a good one.
 func Do(t testing.TB, dir string, env []string, name string, args ...string) Result {
 	t.Helper()

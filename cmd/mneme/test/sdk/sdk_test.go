@@ -409,7 +409,7 @@ func (p project) web(t *testing.T, installed string) {
 		page := httptest.NewServer(p.front(t, filepath.Join(installed, "page.js"), said))
 		defer page.Close()
 		ctx, stop := context.WithCancel(t.Context())
-		browser := exec.CommandContext(ctx, chromium(t), "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic",
+		browser := exec.CommandContext(ctx, harness.Chromium(t), "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic",
 			"--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
 			"--user-data-dir="+t.TempDir(), "--remote-debugging-port=0", page.URL)
 		var problems bytes.Buffer
@@ -432,18 +432,6 @@ func (p project) web(t *testing.T, installed string) {
 			t.Errorf("the browser ended: %s", problems.String())
 		}
 	})
-}
-
-func chromium(t *testing.T) string {
-	t.Helper()
-	if named := os.Getenv("MNEME_CHROMIUM"); named != "" {
-		return named
-	}
-	found, err := exec.LookPath("chromium")
-	if err != nil {
-		harness.Missing(t, "chromium is not installed, and MNEME_CHROMIUM names none")
-	}
-	return found
 }
 
 // front is an application's own server: a page that may talk to nobody else, and the way to Mneme, where it adds the key.
