@@ -98,7 +98,8 @@ func statements(t *testing.T, conn bun.Conn) (all []string) {
 func contents(t *testing.T, conn bun.Conn) string {
 	t.Helper()
 	var tables []string
-	if err := conn.NewRaw(`SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name`).Scan(t.Context(), &tables); err != nil {
+	err := conn.NewRaw(`SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name`).Scan(t.Context(), &tables)
+	if err != nil {
 		t.Fatal(err)
 	}
 	var b strings.Builder
