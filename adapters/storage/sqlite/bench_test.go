@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnemehq/mneme/adapters/storage/sqlite"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/port"
 )
@@ -84,6 +85,29 @@ func fill(b testing.TB, s port.DocumentStore, p port.Partition, n int) {
 		}
 		put(b, s, p, docs...)
 	}
+}
+
+// BenchmarkOpen opens an empty folder, where the schema is made, and one that has it.
+func BenchmarkOpen(b *testing.B) {
+	at := func(b *testing.B, dir string) {
+		s, err := sqlite.Open(b.Context(), dir, sqlite.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.Run("empty", func(b *testing.B) {
+		for b.Loop() {
+			at(b, b.TempDir())
+		}
+	})
+	b.Run("there", func(b *testing.B) {
+		for dir := b.TempDir(); b.Loop(); {
+			at(b, dir)
+		}
+	})
 }
 
 // BenchmarkPut writes calls of a hundred documents; docs/s is its figure.
