@@ -123,15 +123,13 @@ func Migrate(ctx context.Context, known []Migration, now func() time.Time, in Tr
 			if err != nil {
 				return err
 			}
+			if done = at == len(known); done {
+				return nil
+			}
 			if at == 0 {
-				done = true
 				return create(ctx, s, known, now())
 			}
-			if done = at == len(known); !done {
-				done = at+1 == len(known)
-				return apply(ctx, s, known[at], now())
-			}
-			return nil
+			return apply(ctx, s, known[at], now())
 		})
 		if err != nil || done {
 			return err
