@@ -51,6 +51,7 @@ func TestContractOverDatabases(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long under the race detector, under which package sharded runs the same over SQLite")
 	}
+	storetest.Brief(t)
 	storetest.Run(t, func(t *testing.T) port.DocumentStore {
 		return openAll(t, schemas(server.Copy(t, "spread", func(dsn string) error {
 			s, err := postgres.OpenAll(context.Background(), schemas(dsn), postgres.Options{})

@@ -74,6 +74,7 @@ func TestContractWithPooler(t *testing.T) {
 	if testing.Short() {
 		t.Skip("what it does at once is what TestContract does, but for how statements are sent")
 	}
+	storetest.Brief(t)
 	c := postgres.Default()
 	c.Pooler, c.Schema = true, "mneme"
 	storetest.Run(t, func(t *testing.T) port.DocumentStore {
