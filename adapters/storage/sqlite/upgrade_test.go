@@ -43,9 +43,15 @@ func bare(t *testing.T, dir string) (known []bunsql.Migration, conn bun.Conn, se
 	}
 }
 
-// within runs what Migrate does in transactions of one connection.
-func within(conn bun.Conn, session *bunsql.Session) bunsql.Transaction {
-	return func(ctx context.Context, fn func(*bunsql.Session) error) error {
+// TestSchemaIsMadeWhole breaks the end of a new schema: nothing of it is left, and
+// the next process that comes does not take the folder for an older version's.
+func TestSchemaIsMadeWhole(t *testing.T) {
+	dir := t.TempDir()
+	ctx := t.Context()
+	known, conn, session, done := bare(t, dir)
+	last := &known[len(known)-1]
+	last.Whole += ";\nCREATE TABLE documents (id)" // there is one already
+	err := bunsql.Migrate(ctx, known, time.Now, func(_ context.Context, fn func(*bunsql.Session) error) error {
 		if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil {
 			return err
 		}
@@ -55,18 +61,8 @@ func within(conn bun.Conn, session *bunsql.Session) bunsql.Transaction {
 		}
 		_, err := conn.ExecContext(ctx, "COMMIT")
 		return err
-	}
-}
-
-// TestSchemaIsMadeWhole breaks the end of a new schema: nothing of it is left, and
-// the next process that comes does not take the folder for an older version's.
-func TestSchemaIsMadeWhole(t *testing.T) {
-	dir := t.TempDir()
-	ctx := t.Context()
-	known, conn, session, done := bare(t, dir)
-	last := &known[len(known)-1]
-	last.Whole += ";\nCREATE TABLE documents (id)" // there is one already
-	if err := bunsql.Migrate(ctx, known, time.Now, within(conn, session)); err == nil {
+	})
+	if err == nil {
 		t.Fatal("the broken step was taken")
 	}
 	done()

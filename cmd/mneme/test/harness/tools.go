@@ -49,7 +49,7 @@ func (k Tools) Path(t testing.TB, elements ...string) string {
 }
 
 // Chromium is the browser: the one that MNEME_CHROMIUM names, else Debian's without a window, which takes
-// two thirds of the processor time of the one with, else that one.
+// three quarters of the processor time of the one with, else that one.
 func Chromium(t testing.TB) string {
 	t.Helper()
 	if named := os.Getenv("MNEME_CHROMIUM"); named != "" {
